@@ -1,0 +1,171 @@
+"""Every error that dsh_prompt raises on purpose: one root, small leaves.
+
+Messages name the thing, its owner and the way out; the same facts are attributes
+where a program may want them.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+class PromptError(Exception):
+    """Root of all errors of this package."""
+
+
+class DuplicateContributionError(PromptError):
+    """Raised when a layer already holds a contribution of that kind and name."""
+
+    def __init__(self, message: str, *, kind: str, name: str, plugin: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
+        self.plugin = plugin
+
+
+class InvalidContributionError(PromptError, ValueError):
+    """Raised when what is registered could never be assembled."""
+
+
+class DisposedError(PromptError):
+    """Raised when something is registered through a context that is gone or going."""
+
+
+class ScopeError(PromptError):
+    """Raised for a parent cycle, or for a scope that belongs to another host."""
+
+
+class MultipleCompleteSectionsError(PromptError):
+    """Raised when more than one ``complete`` section is in effect."""
+
+    def __init__(self, message: str, *, names: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
+class ToolOrderError(PromptError, ValueError):
+    """Raised for a malformed ``tool_order``, or for one that lists unknown tools."""
+
+
+class ReservedToolNameError(PromptError):
+    """Raised when a tool is named like the marker for unlisted tools."""
+
+
+class ProviderError(PromptError):
+    """Raised when contributed code fails or returns the wrong type.
+
+    *kind* and *name* tell which provider or hook, *plugin* who owns it (None: the host).
+    """
+
+    def __init__(
+        self, message: str, *, kind: str, name: str | None, plugin: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
+        self.plugin = plugin
+
+
+class AsyncProviderError(PromptError):
+    """Raised when a synchronous call meets something asynchronous."""
+
+
+class AssemblyCancelledError(PromptError):
+    """Raised when the ``cancel`` event of the assemble context is set."""
+
+
+class InterpolationError(PromptError):
+    """Raised when a section or context cannot be interpolated.
+
+    *kind* is ``"section"`` or ``"context"``, *name* which one.
+    """
+
+    def __init__(self, message: str, *, kind: str, name: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
+
+
+class UnknownVariableError(InterpolationError):
+    """Raised for a reference to a variable that nobody registered."""
+
+
+class UndefinedVariableError(InterpolationError):
+    """Raised for a reference to a variable that has no value in this assembly."""
+
+
+class MalformedReferenceError(InterpolationError):
+    """Raised for double braces that are no complete ``{{name}}``."""
+
+
+class InvariantError(PromptError):
+    """Raised by the guard when a finished assembly is not well formed."""
+
+
+class ConfigError(PromptError, ValueError):
+    """Raised for a configuration or state document that is not what it should be.
+
+    *path* is the dotted path of the offending key, *file* the document it stands in.
+    """
+
+    def __init__(self, message: str, *, path: str = "", file: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.file = file
+
+
+class PluginLoadError(PromptError):
+    """Raised when a plugin cannot be imported, is not valid, or fails to activate."""
+
+    def __init__(self, message: str, *, plugin: str, distribution: str | None = None) -> None:
+        super().__init__(message)
+        self.plugin = plugin
+        self.distribution = distribution
+
+
+class PluginConfigError(PluginLoadError, ConfigError):
+    """Raised when a plugin refuses its configuration: a load error and a config error."""
+
+    def __init__(self, error: ConfigError, *, plugin: str, distribution: str | None = None) -> None:
+        PromptError.__init__(self, f'plugin "{plugin}" refuses its configuration: {error}')
+        self.plugin = plugin
+        self.distribution = distribution
+        self.path = error.path
+        self.file = error.file
+
+
+class PluginNotFoundError(PromptError, LookupError):
+    """Raised when no plugin of that name is loaded there, or installed."""
+
+
+class PluginConflictError(PromptError):
+    """Raised when a plugin's name is taken, or its order constraints form a cycle."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Give ``; did you mean "x"?`` for the closest of the *known* names, or ``""``."""
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Join *names* in double quotes, as the error texts list them."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def raise_all(errors: Sequence[BaseException], message: str) -> None:
+    """Raise the one error there is, or all of them in an exception group."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise BaseExceptionGroup(message, errors)
+
+
+def unknown_keys(keys: Mapping[str, object], known: Iterable[str]) -> list[str]:
+    """List the *keys* that are not *known*, each with its nearest known name."""
+    allowed = tuple(known)
+    return [f'"{key}"{nearest(key, allowed)}' for key in keys if key not in allowed]

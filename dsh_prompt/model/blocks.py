@@ -1,0 +1,64 @@
+"""Sections and contexts between evaluation and rendering, as long as nobody edits them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dsh_prompt.model.contributions import Strategy
+    from dsh_prompt.model.source import Source
+    from dsh_prompt.render.template import Template
+
+
+class Block:
+    """All of a section or context but its text: shared by the assemblies of one plan."""
+
+    __slots__ = (
+        "cacheable",
+        "kind",
+        "literal",
+        "name",
+        "order",
+        "requires_tools",
+        "source",
+        "strategy",
+        "template",
+        "title",
+    )
+
+    def __init__(
+        self,
+        kind: Literal["section", "context"],
+        name: str,
+        order: float,
+        *,
+        title: str | None,
+        literal: bool,
+        cacheable: bool,
+        strategy: Strategy,
+        requires_tools: tuple[str, ...],
+        source: Source,
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.order = order
+        self.title = title
+        self.literal = literal
+        self.cacheable = cacheable
+        self.strategy = strategy
+        self.requires_tools = requires_tools
+        self.source = source
+        # The parsed text of the last rendering; a text that comes back is not parsed again.
+        self.template: Template | None = None
+
+
+class Blocks:
+    """Sections or contexts of which nobody has asked for the objects yet."""
+
+    __slots__ = ("blocks", "texts")
+
+    def __init__(self, blocks: Sequence[Block], texts: Sequence[str]) -> None:
+        self.blocks = blocks
+        self.texts = texts

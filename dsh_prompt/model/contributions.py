@@ -1,0 +1,150 @@
+"""What plugins contribute: sections and contexts, and the orders of the first party."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Iterable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import attrs
+
+from dsh_prompt.errors import InvalidContributionError
+
+if TYPE_CHECKING:
+    from dsh_prompt.model.context import AssembleContext
+
+#: Name of the section that holds the deployment's persona; a scope replaces it by name.
+PERSONA_SECTION = "deployment:persona"
+#: Name of the section with which the harness introduces itself.
+IDENTITY_SECTION = "harness:identity"
+
+T = TypeVar("T")
+#: A provider of T: plain or async, with the assemble context or without.
+ProviderOf: TypeAlias = (
+    Callable[[], T | Awaitable[T]] | Callable[["AssembleContext"], T | Awaitable[T]]
+)
+Text: TypeAlias = str | ProviderOf[str]
+When: TypeAlias = ProviderOf[object]
+Strategy: TypeAlias = Literal["when_non_empty", "always"]
+WHEN_NON_EMPTY: Strategy = "when_non_empty"
+
+
+class SectionOrder(IntEnum):
+    """Orders of first-party sections.
+
+    Negative ones stand before the persona, 10 to 90 are rules and environment, 100 to 199
+    tool guidance. Neighbours stand at least 10 apart, so that others fit between them. Any
+    finite number is a valid order for everybody else.
+    """
+
+    IDENTITY = -1000
+    PERSONA = 0
+    RULES = 10
+    ENVIRONMENT = 30
+    PLAN_MODE = 50
+    TOOL_GUIDANCE = 100
+
+
+def _finite(kind: str) -> Callable[[Any, Any, Any], None]:
+    def check(block: Any, _: Any, order: Any) -> None:
+        # The exact types come first: nearly every order is a plain int.
+        if type(order) is int:
+            return
+        number = isinstance(order, int | float) and not isinstance(order, bool)
+        if not number or not math.isfinite(order):
+            raise InvalidContributionError(
+                f'prompt {kind} "{block.name}" order must be a finite number, not {order!r}'
+            )
+
+    return check
+
+
+def _check_block(kind: str, block: PromptSection | PromptContext) -> None:
+    if not isinstance(block.name, str):
+        raise InvalidContributionError(f"prompt {kind} name must be a str, not {block.name!r}")
+    if not isinstance(block.text, str) and not callable(block.text):
+        raise InvalidContributionError(
+            f'prompt {kind} "{block.name}" text must be a str or a callable that returns one, '
+            f"not {block.text!r}"
+        )
+    if block.when is not None and not callable(block.when):
+        raise InvalidContributionError(
+            f'prompt {kind} "{block.name}" when must be a callable, not {block.when!r}'
+        )
+    if block.title is not None and not isinstance(block.title, str):
+        raise InvalidContributionError(
+            f'prompt {kind} "{block.name}" title must be a str, not {block.title!r}'
+        )
+
+
+def as_tool_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Give *names* as a tuple; a lone ``str`` is a mistake, not five tools."""
+    if not names:
+        return ()
+    if isinstance(names, str):
+        raise InvalidContributionError(
+            f"requires_tools must be a list of tool names, not the str {names!r}"
+        )
+    return tuple(names)
+
+
+@attrs.frozen(eq=False)
+class PromptSection:
+    """A named, ordered block of the system prompt.
+
+    *order* is a finite number, lower stands first; *text* a ``str``, or a callable that
+    returns one (plain or ``async``, with or without the `AssembleContext`), called once per
+    assembly. ``complete=True`` makes it the whole system prompt. ``literal=True`` keeps
+    braces as they are. *cacheable* tells whether it belongs to the stable prefix (None: a
+    ``str`` that references constant variables only). *title* renders a ``## title`` heading,
+    which ``strategy="always"`` keeps over an empty text. *when* leaves the section out if
+    false, *requires_tools* if one of those tools is not in the final tool list.
+    ``blocking=True`` runs the provider in a worker thread under ``assemble_async``.
+
+    Raises `InvalidContributionError` for anything that could never be assembled.
+    """
+
+    name: str
+    order: float = attrs.field(validator=_finite("section"))
+    text: Text
+    complete: bool = attrs.field(default=False, kw_only=True)
+    literal: bool = attrs.field(default=False, kw_only=True)
+    cacheable: bool | None = attrs.field(default=None, kw_only=True)
+    title: str | None = attrs.field(default=None, kw_only=True)
+    strategy: Strategy = attrs.field(default=WHEN_NON_EMPTY, kw_only=True)
+    when: When | None = attrs.field(default=None, kw_only=True)
+    requires_tools: tuple[str, ...] = attrs.field(default=(), converter=as_tool_names, kw_only=True)
+    blocking: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        _check_block("section", self)
+        if self.strategy not in ("when_non_empty", "always"):
+            raise InvalidContributionError(
+                f'prompt section "{self.name}" strategy must be "when_non_empty" or "always", '
+                f"not {self.strategy!r}"
+            )
+        if self.complete and self.requires_tools:
+            raise InvalidContributionError(
+                f'prompt section "{self.name}" is complete, so it may not have requires_tools'
+            )
+
+
+@attrs.frozen(eq=False)
+class PromptContext:
+    """A named, ordered block of changing state, sent in the user-role snapshot.
+
+    The fields mean what they mean for a `PromptSection`.
+    """
+
+    name: str
+    order: float = attrs.field(validator=_finite("context"))
+    text: Text
+    literal: bool = attrs.field(default=False, kw_only=True)
+    title: str | None = attrs.field(default=None, kw_only=True)
+    when: When | None = attrs.field(default=None, kw_only=True)
+    requires_tools: tuple[str, ...] = attrs.field(default=(), converter=as_tool_names, kw_only=True)
+    blocking: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        _check_block("context", self)

@@ -1,0 +1,108 @@
+"""Assemblies as JSON documents and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dsh_prompt.errors import ConfigError
+from dsh_prompt.model.prompt_assembly import (
+    AssembledContext,
+    AssembledSection,
+    PromptAssembly,
+    Provenance,
+)
+from dsh_prompt.model.source import Source
+from dsh_prompt.model.tools import ToolSchema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dsh_prompt.model.keys import Key
+
+_SECTION_FIELDS = tuple(field.name for field in attrs.fields(AssembledSection) if field.init)
+_CONTEXT_FIELDS = tuple(field.name for field in attrs.fields(AssembledContext) if field.init)
+
+
+def assembly_to_dict(assembly: PromptAssembly) -> dict[str, Any]:
+    """Give *assembly* as JSON with a stable key order."""
+    values = assembly._values or {}
+    encoded = {key.name: key.codec.encode(value) for key, value in values.items() if key.codec}
+    left_out = {key.name for key in values if key.codec is None}
+    variables = assembly._variables
+    return {
+        "sections": [_block_to_dict(item, _SECTION_FIELDS) for item in assembly.sections],
+        "contexts": [_block_to_dict(item, _CONTEXT_FIELDS) for item in assembly.contexts],
+        "tools": [
+            tool.to_dict() | {"source": _source_to_dict(assembly, tool)} for tool in assembly.tools
+        ],
+        "variables": {name: variables[name] for name in sorted(variables)},
+        "variable_sources": {
+            name: source.to_dict()
+            for name in sorted(variables)
+            if (source := assembly.source_of("variable", name)) is not None
+        },
+        "denied": {name: assembly.denied[name] for name in sorted(assembly.denied)},
+        "generation": assembly.generation,
+        "keys": dict(sorted({**assembly._encoded, **encoded}.items())),
+        "left_out": sorted({*assembly._left_out, *left_out}),
+    }
+
+
+def _block_to_dict(
+    block: AssembledSection | AssembledContext, fields: tuple[str, ...]
+) -> dict[str, Any]:
+    values = {name: getattr(block, name) for name in fields}
+    values["requires_tools"] = list(block.requires_tools)
+    values["source"] = None if block.source is None else block.source.to_dict()
+    return values
+
+
+def _source_to_dict(assembly: PromptAssembly, tool: ToolSchema) -> dict[str, Any] | None:
+    provenance = assembly._provenance or Provenance()
+    known = provenance.tool_index().get(id(tool))
+    return None if known is None else known[1].to_dict()
+
+
+def assembly_from_dict(data: Mapping[str, Any], keys: Iterable[Key[Any]] = ()) -> PromptAssembly:
+    """Build an assembly from the JSON that `assembly_to_dict` gave."""
+    try:
+        return _assembly_from_dict(data, {key.name: key for key in keys})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"not an assembly as to_dict gives it: {error!r}") from error
+
+
+def _assembly_from_dict(data: Mapping[str, Any], keys: dict[str, Key[Any]]) -> PromptAssembly:
+    tools = [(ToolSchema.from_dict(_without_source(item)), item) for item in data["tools"]]
+    assembly = PromptAssembly(
+        [AssembledSection(**_with_source(item)) for item in data["sections"]],
+        [AssembledContext(**_with_source(item)) for item in data["contexts"]],
+        [tool for tool, _ in tools],
+        data["variables"],
+    )
+    assembly._provenance = Provenance(
+        [(tool, source) for tool, item in tools if (source := _source(item)) is not None],
+        assembly._variables,
+        {name: Source(**source) for name, source in data["variable_sources"].items()},
+    )
+    assembly._denied = dict(data["denied"])
+    assembly.generation = data["generation"]
+    decoded = {keys[name]: value for name, value in data["keys"].items() if name in keys}
+    for key, value in decoded.items():
+        assembly[key] = value if key.codec is None else key.codec.decode(value)
+    assembly._encoded = {name: v for name, v in data["keys"].items() if name not in keys}
+    assembly._left_out = tuple(data["left_out"])
+    return assembly
+
+
+def _source(item: Mapping[str, Any]) -> Source | None:
+    return None if item["source"] is None else Source(**item["source"])
+
+
+def _with_source(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {**item, "source": _source(item)}
+
+
+def _without_source(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if key != "source"}

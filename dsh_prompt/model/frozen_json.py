@@ -1,0 +1,104 @@
+"""JSON values that refuse change, yet are dicts and lists to everybody who reads them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn, TypeAlias
+
+from dsh_prompt.errors import InvalidContributionError
+
+Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
+
+
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
+    raise TypeError(f"{type(self).__name__} is immutable; build a new value instead")
+
+
+class FrozenDict(dict[str, Any]):
+    """A dict of JSON values that cannot be changed."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
+
+
+class FrozenList(list[Any]):
+    """A list of JSON values that cannot be changed."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenList:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenList, (list(self),)
+
+
+def freeze(value: object, where: str) -> Any:
+    """Give an immutable copy of the JSON *value*; *where* names it in errors.
+
+    Tuples count as lists. Raises `InvalidContributionError` with the path of the first
+    thing that is not JSON: another type, a key that is no string, NaN, an infinity, or a
+    value that holds itself.
+    """
+    return _freeze(value, where, "$", ())
+
+
+def _freeze(value: object, where: str, path: str, parents: tuple[int, ...]) -> Any:
+    if isinstance(value, FrozenDict | FrozenList):
+        return value
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidContributionError(f"{where}: {value} at {path} is not JSON")
+        return value
+    if id(value) in parents:
+        raise InvalidContributionError(f"{where}: the value at {path} holds itself")
+    if isinstance(value, dict):
+        return FrozenDict(_frozen_items(value, where, path, (*parents, id(value))))
+    if isinstance(value, list | tuple):
+        inner = (*parents, id(value))
+        return FrozenList(
+            _freeze(item, where, f"{path}[{index}]", inner) for index, item in enumerate(value)
+        )
+    raise InvalidContributionError(
+        f"{where}: {type(value).__name__} at {path} is not JSON (use dict, list, str, numbers, "
+        "booleans and None)"
+    )
+
+
+def _frozen_items(
+    value: dict[Any, Any], where: str, path: str, parents: tuple[int, ...]
+) -> list[tuple[str, Any]]:
+    items = []
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise InvalidContributionError(f"{where}: key {key!r} at {path} is not a string")
+        items.append((key, _freeze(item, where, f"{path}.{key}", parents)))
+    return items
+
+
+def thaw(value: Any) -> Any:
+    """Give a plain, mutable copy of a JSON value."""
+    if isinstance(value, dict):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [thaw(item) for item in value]
+    return value

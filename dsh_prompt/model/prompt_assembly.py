@@ -1,0 +1,415 @@
+"""The product of one run: what the model is about to be told, still open to change."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import attrs
+
+from dsh_prompt.model.blocks import Block, Blocks
+from dsh_prompt.model.contributions import WHEN_NON_EMPTY, Strategy, as_tool_names
+from dsh_prompt.model.keys import Key, Keyed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dsh_prompt.model.source import Source
+    from dsh_prompt.model.tools import ToolSchema
+    from dsh_prompt.render.fingerprint import Fingerprint
+
+Kind: TypeAlias = Literal["section", "context", "tool", "variable"]
+T = TypeVar("T")
+
+
+@attrs.define
+class AssembledSection:
+    """A section of an assembly. Listeners may change every field.
+
+    *text* is not interpolated yet; the other fields mean what they mean for a
+    `PromptSection`. *source* tells where it came from.
+    """
+
+    name: str
+    text: str
+    order: float | None = attrs.field(default=None, kw_only=True)
+    title: str | None = attrs.field(default=None, kw_only=True)
+    literal: bool = attrs.field(default=False, kw_only=True)
+    cacheable: bool = attrs.field(default=False, kw_only=True)
+    requires_tools: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=as_tool_names)
+    source: Source | None = attrs.field(default=None, kw_only=True)
+    strategy: Strategy = attrs.field(default=WHEN_NON_EMPTY, kw_only=True)
+    _block: Block | None = attrs.field(default=None, init=False, repr=False, eq=False)
+
+
+@attrs.define
+class AssembledContext:
+    """A runtime context of an assembly. Listeners may change every field."""
+
+    name: str
+    text: str
+    order: float | None = attrs.field(default=None, kw_only=True)
+    title: str | None = attrs.field(default=None, kw_only=True)
+    literal: bool = attrs.field(default=False, kw_only=True)
+    requires_tools: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=as_tool_names)
+    source: Source | None = attrs.field(default=None, kw_only=True)
+    _block: Block | None = attrs.field(default=None, init=False, repr=False, eq=False)
+
+
+def _section(block: Block, text: str) -> AssembledSection:
+    section = AssembledSection(
+        block.name,
+        text,
+        order=block.order,
+        title=block.title,
+        literal=block.literal,
+        cacheable=block.cacheable,
+        requires_tools=block.requires_tools,
+        source=block.source,
+        strategy=block.strategy,
+    )
+    section._block = block
+    return section
+
+
+def _context(block: Block, text: str) -> AssembledContext:
+    context = AssembledContext(
+        block.name,
+        text,
+        order=block.order,
+        title=block.title,
+        literal=block.literal,
+        requires_tools=block.requires_tools,
+        source=block.source,
+    )
+    context._block = block
+    return context
+
+
+class Provenance:
+    """Where the tools and variables of an assembly came from.
+
+    Sections and contexts carry their source themselves; tools are shared values and
+    variables plain strings, so theirs is kept here.
+    """
+
+    __slots__ = ("_tool_index", "_tools", "faults", "variable_sources", "variables")
+
+    def __init__(
+        self,
+        tools: Iterable[tuple[ToolSchema, Source]] = (),
+        variables: Mapping[str, str | None] | None = None,
+        variable_sources: Mapping[str, Source] | None = None,
+    ) -> None:
+        self._tools = tools
+        self._tool_index: dict[int, tuple[ToolSchema, Source]] | None = None
+        #: The variables as they were when they were last attributed.
+        self.variables: Mapping[str, str | None] = variables or {}
+        self.variable_sources: Mapping[str, Source] = variable_sources or {}
+        #: Who spoilt a section or context, by its identity; the guard will ask.
+        self.faults: dict[int, tuple[object, Source]] = {}
+
+    def attribute_blocks(self, items: Iterable[Any], source: Source) -> None:
+        """Make *source* the source of what has none, and note whatever it spoilt."""
+        for item in items:
+            if not isinstance(item, AssembledSection | AssembledContext):
+                self.faults.setdefault(id(item), (item, source))
+                continue
+            if item.source is None:
+                item.source = source
+            if type(item.text) is not str or type(item.name) is not str or not item.name:
+                self.faults.setdefault(id(item), (item, source))
+
+    def tool_index(self) -> dict[int, tuple[ToolSchema, Source]]:
+        """Give (tool, source) by the identity of the tool."""
+        index = self._tool_index
+        if index is None:
+            # Of a tool that came twice the first one counts, as in the list.
+            pairs = reversed(list(self._tools))
+            index = self._tool_index = {id(tool): (tool, source) for tool, source in pairs}
+            self._tools = ()
+        return index
+
+    def attribute_tools(self, tools: Iterable[ToolSchema], source: Source) -> None:
+        """Record *source* for the *tools* that nobody owns yet."""
+        index = self.tool_index()
+        for tool in tools:
+            index.setdefault(id(tool), (tool, source))
+
+    def attribute_variables(self, variables: Mapping[str, str | None], source: Source) -> None:
+        """Record *source* for the *variables* that changed since the last call."""
+        before = self.variables
+        if variables == before:
+            return
+        changed = {
+            name: source
+            for name, value in variables.items()
+            if name not in before or before[name] is not value
+        }
+        self.variable_sources = {**self.variable_sources, **changed}
+        self.variables = dict(variables)
+
+    def copy(self) -> Provenance:
+        """Give a copy that goes its own way."""
+        return Provenance(list(self.tool_index().values()), self.variables, self.variable_sources)
+
+
+class PromptAssembly(Keyed):
+    """One assembled model input: sections, contexts, tools and variables.
+
+    *sections*, *contexts* and *tools* are lists and *variables* is a dict; all four may be
+    edited or assigned, by waterfall listeners and by whoever gets the result. Texts are not
+    interpolated yet: `render_prompt` and `render_context_snapshot` do that. ``generation``
+    is the number of the host state that it was made from (None: made by hand).
+    """
+
+    __slots__ = (
+        "_contexts",
+        "_denied",
+        "_encoded",
+        "_left_out",
+        "_provenance",
+        "_sections",
+        "_tools",
+        "_touched",
+        "_variables",
+        "generation",
+    )
+
+    def __init__(
+        self,
+        sections: Iterable[AssembledSection] = (),
+        contexts: Iterable[AssembledContext] = (),
+        tools: Iterable[ToolSchema] = (),
+        variables: Mapping[str, str | None] | None = None,
+    ) -> None:
+        self._values = None
+        self._sections: list[AssembledSection] | Blocks = list(sections)
+        self._contexts: list[AssembledContext] | Blocks = list(contexts)
+        self._tools: list[ToolSchema] | tuple[ToolSchema, ...] = list(tools)
+        self._variables: dict[str, str | None] = dict(variables or {})
+        self._denied: dict[str, str] | None = None
+        self._provenance: Provenance | None = None
+        # Whether somebody holds, or may have edited, one of the four since the last look.
+        self._touched = True
+        # What `from_dict` found and cannot decode without the key, and what was left out.
+        self._encoded: Mapping[str, Any] = {}
+        self._left_out: tuple[str, ...] = ()
+        self.generation: int | None = None
+
+    @classmethod
+    def _assembled(
+        cls,
+        sections: Blocks,
+        contexts: Blocks,
+        tools: tuple[ToolSchema, ...],
+        variables: dict[str, str | None],
+        provenance: Provenance,
+        generation: int,
+    ) -> PromptAssembly:
+        """Make an assembly of evaluated parts, which become objects only when looked at."""
+        assembly = cls()
+        assembly._sections = sections
+        assembly._contexts = contexts
+        assembly._tools = tools
+        assembly._variables = variables
+        assembly._provenance = provenance
+        assembly._touched = False
+        assembly.generation = generation
+        return assembly
+
+    @property
+    def sections(self) -> list[AssembledSection]:
+        """The sections of the system prompt, in order."""
+        self._touched = True
+        sections = self._sections
+        if isinstance(sections, Blocks):
+            sections = list(map(_section, sections.blocks, sections.texts))
+            self._sections = sections
+        return sections
+
+    @sections.setter
+    def sections(self, sections: Iterable[AssembledSection]) -> None:
+        self._touched = True
+        self._sections = list(sections)
+
+    @property
+    def contexts(self) -> list[AssembledContext]:
+        """The runtime contexts, in order."""
+        self._touched = True
+        contexts = self._contexts
+        if isinstance(contexts, Blocks):
+            contexts = list(map(_context, contexts.blocks, contexts.texts))
+            self._contexts = contexts
+        return contexts
+
+    @contexts.setter
+    def contexts(self, contexts: Iterable[AssembledContext]) -> None:
+        self._touched = True
+        self._contexts = list(contexts)
+
+    @property
+    def tools(self) -> list[ToolSchema]:
+        """The tool schemas, in order."""
+        self._touched = True
+        tools = self._tools
+        if isinstance(tools, tuple):
+            tools = self._tools = list(tools)
+        return tools
+
+    @tools.setter
+    def tools(self, tools: Iterable[ToolSchema]) -> None:
+        self._touched = True
+        self._tools = list(tools)
+
+    @property
+    def variables(self) -> dict[str, str | None]:
+        """The values that ``{{name}}`` stands for; None: registered, without a value."""
+        self._touched = True
+        return self._variables
+
+    @variables.setter
+    def variables(self, variables: Mapping[str, str | None]) -> None:
+        self._touched = True
+        self._variables = dict(variables)
+
+    @property
+    def denied(self) -> Mapping[str, str]:
+        """The masked tools: name to reason."""
+        return MappingProxyType(self._denied or {})
+
+    def deny(self, name: str, reason: str) -> None:
+        """Mask the tool *name*: it stays in the list, and calls to it are refused.
+
+        The list, and with it the prompt cache, stays byte for byte; adapters tell providers
+        that can express it.
+        """
+        if not isinstance(name, str) or not isinstance(reason, str) or not reason:
+            raise TypeError(f"deny() takes a tool name and a reason, not {name!r}, {reason!r}")
+        if self._denied is None:
+            self._denied = {}
+        self._denied[name] = reason
+
+    def authorize(self, name: str) -> str | None:
+        """Give the reason to refuse a call of the tool *name*, or None where it may run."""
+        if self._denied is not None and name in self._denied:
+            return self._denied[name]
+        if any(tool.name == name for tool in self._tools):
+            return None
+        return f'tool "{name}" is not available in this assembly'
+
+    def source_of(self, kind: Kind, name: str) -> Source | None:
+        """Tell where the *kind* (section, context, tool, variable) *name* came from.
+
+        None means that nobody said so (an assembly made by hand). Raises `KeyError` for
+        a name that is not in the assembly.
+        """
+        provenance = self._provenance or Provenance()
+        if kind == "section" or kind == "context":  # noqa: PLR1714 - narrows the type
+            source: Source | None = _named(self._facts(kind), kind, name).source
+            return source
+        if kind == "tool":
+            tool = _named(self._tools, kind, name)
+            return provenance.tool_index().get(id(tool), (tool, None))[1]
+        if kind == "variable":
+            if name not in self._variables:
+                raise KeyError(f'no variable "{name}" in this assembly')
+            return provenance.variable_sources.get(name)
+        raise ValueError(f"kind must be section, context, tool or variable, not {kind!r}")
+
+    def fingerprint(self) -> Fingerprint:
+        """Give digests of the rendered bytes, equal on every machine and Python version.
+
+        Raises what rendering raises.
+        """
+        from dsh_prompt.render.fingerprint import fingerprint  # noqa: PLC0415 - hashes on demand
+
+        return fingerprint(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the assembly as JSON with a stable key order; `from_dict` takes it back.
+
+        Values of typed keys are encoded by their codec; keys without one are listed under
+        ``left_out``.
+        """
+        from dsh_prompt.model.documents import assembly_to_dict  # noqa: PLC0415 - on demand
+
+        return assembly_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], keys: Iterable[Key[Any]] = ()) -> PromptAssembly:
+        """Build an assembly from what `to_dict` gave.
+
+        Values of typed keys are decoded for the given *keys*, by name; others are kept as
+        they are for the next `to_dict`. Raises `ConfigError` for another shape.
+        """
+        from dsh_prompt.model.documents import assembly_from_dict  # noqa: PLC0415 - on demand
+
+        return assembly_from_dict(data, keys)
+
+    def _facts(self, kind: Literal["section", "context"]) -> Iterable[Any]:
+        """Give what knows name and source of each section or context."""
+        held = self._sections if kind == "section" else self._contexts
+        return held.blocks if isinstance(held, Blocks) else held
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PromptAssembly):
+            return NotImplemented
+        return self is other or _content(self) == _content(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        def names(kind: Literal["section", "context"]) -> str:
+            return ", ".join(str(item.name) for item in self._facts(kind))
+
+        return (
+            f"<PromptAssembly sections=[{names('section')}] contexts=[{names('context')}] "
+            f"tools=[{', '.join(str(tool.name) for tool in self._tools)}] "
+            f"generation={self.generation}>"
+        )
+
+
+_content = attrgetter("sections", "contexts", "tools", "variables", "denied")
+
+
+def _named(items: Iterable[T], kind: str, name: str) -> T:
+    for item in items:
+        if item.name == name:  # type: ignore[attr-defined]
+            return item
+    raise KeyError(f'no {kind} "{name}" in this assembly')
+
+
+def attribute(assembly: PromptAssembly, source: Source) -> None:
+    """Credit *source*, a waterfall listener, with what it added since the last call."""
+    if not assembly._touched:
+        return
+    assembly._touched = False
+    provenance = assembly._provenance
+    if provenance is None:
+        provenance = assembly._provenance = Provenance()
+    for held in (assembly._sections, assembly._contexts):
+        if isinstance(held, list):
+            provenance.attribute_blocks(held, source)
+    if isinstance(assembly._tools, list):
+        provenance.attribute_tools(assembly._tools, source)
+    provenance.attribute_variables(assembly._variables, source)
+
+
+def replace_assembly(
+    previous: PromptAssembly, assembly: PromptAssembly, source: Source
+) -> PromptAssembly:
+    """Let *assembly*, which *source* gave, take the place of *previous*.
+
+    Denials made so far carry over; what both hold keeps its source.
+    """
+    if assembly is not previous:
+        if previous._denied:
+            assembly._denied = {**previous._denied, **(assembly._denied or {})}
+        if assembly._provenance is None and previous._provenance is not None:
+            assembly._provenance = previous._provenance.copy()
+        assembly.generation = previous.generation
+        assembly._touched = True
+    attribute(assembly, source)
+    return assembly

@@ -1,0 +1,103 @@
+"""The agent's real state, which decides what goes into a prompt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias, cast
+
+import attrs
+
+from dsh_prompt.model.frozen_json import FrozenDict, freeze, thaw
+from dsh_prompt.structuring import structure
+
+TodoStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
+
+
+@attrs.frozen
+class Todo:
+    """One item of the agent's plan."""
+
+    content: str
+    status: TodoStatus = attrs.field(
+        default="pending", validator=attrs.validators.in_(("pending", "in_progress", "completed"))
+    )
+
+
+@attrs.frozen
+class Memory:
+    """One thing that a memory search brought up; *score* is the search's own measure."""
+
+    content: str
+    score: float | None = None
+
+
+def _todos(items: Iterable[Todo | Mapping[str, Any]]) -> tuple[Todo, ...]:
+    return tuple(item if isinstance(item, Todo) else Todo(**item) for item in items)
+
+
+def _memories(items: Iterable[Memory | Mapping[str, Any] | str]) -> tuple[Memory, ...]:
+    return tuple(_memory(item) for item in items)
+
+
+def _memory(item: Memory | Mapping[str, Any] | str) -> Memory:
+    if isinstance(item, Memory):
+        return item
+    return Memory(item) if isinstance(item, str) else Memory(**item)
+
+
+def _strings(items: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(items, str):
+        raise TypeError(f"expected a list of strings, got {items!r}")
+    return tuple(os.fspath(item) for item in items)
+
+
+def _path(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def _extra(values: Mapping[str, Any]) -> FrozenDict:
+    return cast("FrozenDict", freeze(dict(values), "RuntimeState.extra"))
+
+
+@attrs.frozen
+class RuntimeState:
+    """What is true of the agent right now. Every field is optional and immutable.
+
+    *workdir* is a path; *permission_mode* is ``"default"`` unless the harness says
+    otherwise (``"plan"``, ...); *task* what the agent is working on; *enabled_tools* is
+    information only, nothing is filtered by it; *todos* have ``content`` and ``status``
+    (``pending``, ``in_progress``, ``completed``), *memories* ``content`` and ``score``;
+    *loaded_skills* and *discovered_tools* are names; *extra* maps plugin names to JSON.
+    """
+
+    workdir: str | None = attrs.field(default=None, converter=_path)
+    model: str | None = None
+    provider: str | None = None
+    permission_mode: str = "default"
+    task: str | None = None
+    enabled_tools: tuple[str, ...] = attrs.field(default=(), converter=_strings)
+    open_files: tuple[str, ...] = attrs.field(default=(), converter=_strings)
+    todos: tuple[Todo, ...] = attrs.field(default=(), converter=_todos)
+    loaded_skills: tuple[str, ...] = attrs.field(default=(), converter=_strings)
+    memories: tuple[Memory, ...] = attrs.field(default=(), converter=_memories)
+    summary: str | None = None
+    project_notes: tuple[str, ...] = attrs.field(default=(), converter=_strings)
+    discovered_tools: tuple[str, ...] = attrs.field(default=(), converter=_strings)
+    extra: Mapping[str, Any] = attrs.field(factory=dict, converter=_extra, hash=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None) -> RuntimeState:
+        """Build a state from JSON, as `to_dict` gives it; *file* names the source in errors.
+
+        Raises `ConfigError` with the field's path, and the nearest valid name for an
+        unknown one.
+        """
+        return structure(data, cls, file=file, subject="state")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the state as JSON, all fields, in a stable order."""
+        values = attrs.asdict(self, filter=attrs.filters.exclude("extra"))
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()} | {
+            "extra": thaw(self.extra)
+        }

@@ -1,0 +1,1 @@
+"""Finished assemblies into text and digests."""

@@ -1,0 +1,102 @@
+"""Assemblies into text: the system prompt and the snapshot of runtime contexts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from dsh_prompt.model.blocks import Blocks
+from dsh_prompt.render.template import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dsh_prompt.model.blocks import Block
+    from dsh_prompt.model.prompt_assembly import (
+        AssembledContext,
+        AssembledSection,
+        PromptAssembly,
+    )
+
+SNAPSHOT_HEADER = (
+    "Current runtime context. This snapshot supersedes earlier runtime-context snapshots."
+)
+
+
+def render_prompt(assembly: PromptAssembly) -> str:
+    """Give the system prompt: sections interpolated, empty ones dropped, a blank line between.
+
+    Raises `InterpolationError` for the first bad reference.
+    """
+    return "\n\n".join(filter(None, render_sections(assembly)))
+
+
+def render_context_snapshot(assembly: PromptAssembly) -> str:
+    """Give the user-role text with all runtime contexts, ``""`` where there is none.
+
+    Raises `InterpolationError` for the first bad reference.
+    """
+    return join_context_sections(render_context_sections(assembly))
+
+
+def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
+    """Give the (name, text) parts of the snapshot, empty ones left out."""
+    names = [context.name for context in assembly._facts("context")]
+    texts = _render("context", assembly._contexts, assembly._variables)
+    return [(name, text) for name, text in zip(names, texts, strict=True) if text]
+
+
+def join_context_sections(parts: Iterable[tuple[str, str]]) -> str:
+    """Join the (name, text) *parts* of a snapshot, under its header."""
+    texts = [text for _, text in parts]
+    return "\n\n".join([SNAPSHOT_HEADER, *texts]) if texts else ""
+
+
+def render_sections(assembly: PromptAssembly) -> list[str]:
+    """Give the text of every section, in order, ``""`` for one that is empty."""
+    return _render("section", assembly._sections, assembly._variables)
+
+
+def _render(
+    kind: Literal["section", "context"],
+    held: Blocks | list[AssembledSection] | list[AssembledContext],
+    variables: Mapping[str, str | None],
+) -> list[str]:
+    if isinstance(held, Blocks):
+        return [
+            _render_block(block, text, variables)
+            for block, text in zip(held.blocks, held.texts, strict=True)
+        ]
+    return [_render_item(kind, item, variables) for item in held]
+
+
+def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) -> str:
+    template = block.template
+    if template is None or template.text != text:
+        template = block.template = parse(text, literal=block.literal)
+    rendered = template.render(variables, block.kind, block.name, block.source)
+    if block.title is None:
+        return rendered
+    return with_title(block.title, rendered, block.strategy)
+
+
+def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:
+    """Render what a listener may have edited; an unedited text is not parsed again."""
+    block = item._block
+    if block is not None and block.literal == item.literal:
+        known = block.template
+        if known is None or known.text != item.text:
+            known = block.template = parse(item.text, literal=item.literal)
+        template = known
+    else:
+        template = parse(item.text, literal=item.literal)
+    rendered: str = template.render(variables, kind, item.name, item.source)
+    if item.title is None:
+        return rendered
+    return with_title(item.title, rendered, getattr(item, "strategy", "when_non_empty"))
+
+
+def with_title(title: str, text: str, strategy: str) -> str:
+    """Put ``## title`` over *text*; an empty text keeps it with ``strategy="always"`` only."""
+    if text:
+        return f"## {title}\n\n{text}"
+    return f"## {title}" if strategy == "always" else ""

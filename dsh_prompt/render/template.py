@@ -1,0 +1,177 @@
+"""Strict ``{{name}}`` interpolation: a text is parsed once and rendered many times."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dsh_prompt.errors import (
+    InterpolationError,
+    MalformedReferenceError,
+    UndefinedVariableError,
+    UnknownVariableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dsh_prompt.model.source import Source
+
+NAME = r"[a-z][a-z0-9_]*"
+_REFERENCE = re.compile(r"\{\{(" + NAME + r")\}\}")
+_GROUP = re.compile(r"\{\{([^{}]*)\}\}")
+_VALID_NAME = re.compile(NAME)
+# Characters of a malformed reference that its error quotes, in UTF-16 code units.
+_EXCERPT_UNITS = 16
+
+
+def is_variable_name(name: object) -> bool:
+    """Tell whether *name* is a variable name: ``[a-z][a-z0-9_]*`` in full."""
+    return isinstance(name, str) and _VALID_NAME.fullmatch(name) is not None
+
+
+class Template:
+    """A parsed text: literals with variable names between them.
+
+    ``literals`` has one element more than ``names``. ``malformed`` is None, or tells what
+    stands after the last literal and which rule it breaks.
+    """
+
+    __slots__ = ("_rendered", "literals", "malformed", "names", "text")
+
+    def __init__(
+        self,
+        text: str,
+        literals: list[str],
+        names: list[str],
+        malformed: tuple[str, str] | None = None,
+    ) -> None:
+        self.text = text
+        self.literals = literals
+        self.names = names
+        self.malformed = malformed
+        # The values of the last rendering and what they gave: most stay as they were.
+        self._rendered: tuple[list[str | None], str] | None = None
+
+    def render(
+        self, variables: Mapping[str, str | None], kind: str, name: str, source: Source | None
+    ) -> str:
+        """Replace each reference by its value, which is not scanned again.
+
+        *kind*, *name* and *source* say whose text it is, for the `InterpolationError`
+        that the first bad reference raises.
+        """
+        names = self.names
+        if not names and self.malformed is None:
+            return self.literals[0]
+        try:
+            values = [variables[name] for name in names]
+        except KeyError:
+            values = []
+        rendered = self._rendered
+        if rendered is not None and rendered[0] == values:
+            return rendered[1]
+        if len(values) < len(names) or self.malformed is not None or not _all_text(values):
+            _raise_first_bad(self, variables, kind, name, source)
+        parts = [*self.literals, *values]
+        parts[::2], parts[1::2] = self.literals, values
+        text = "".join(parts)  # type: ignore[arg-type]
+        self._rendered = (values, text)
+        return text
+
+
+def _all_text(values: list[Any]) -> bool:
+    return all(type(value) is str or isinstance(value, str) for value in values)
+
+
+def parse(text: str, *, literal: bool = False) -> Template:
+    """Parse *text*; never raises: what is malformed raises when it is rendered."""
+    if literal or "{{" not in text:
+        return Template(text, [text], [])
+    pieces = _REFERENCE.split(text)
+    literals = pieces[::2]
+    # A brace beside a reference, or any other pair, needs the whole grammar.
+    if any("{{" in piece or piece[-1:] == "{" for piece in literals):
+        return _parse_slowly(text)
+    return Template(text, literals, pieces[1::2])
+
+
+def _parse_slowly(text: str) -> Template:
+    """Parse with escapes, prose braces and malformed references."""
+    literals, names, literal = [], [], ""
+    position = 0
+    while (start := text.find("{{", position)) >= 0:
+        literal += text[position:start]
+        escaped = _escape_end(text, start)
+        group = _GROUP.match(text, start)
+        if escaped is not None:
+            literal += "{{" + text[start + 4 : escaped] + "}}"
+            position = escaped + 4
+        elif group is not None and is_variable_name(group[1]):
+            literals.append(literal)
+            names.append(group[1])
+            literal, position = "", group.end()
+        elif group is not None or text.find("}}", start + 2) >= 0:
+            return Template(text, [*literals, literal], names, _malformed(text, start, group))
+        else:
+            literal += "{{"
+            position = start + 2
+    return Template(text, [*literals, literal + text[position:]], names)
+
+
+def _escape_end(text: str, start: int) -> int | None:
+    if not text.startswith("{{{{", start):
+        return None
+    end = text.find("}}}}", start + 4)
+    return None if end < 0 else end
+
+
+def _malformed(text: str, start: int, group: re.Match[str] | None) -> tuple[str, str]:
+    """Give what is malformed, and the rule that it breaks."""
+    if group is not None:
+        return f'"{group[0]}"', f"variable names match /^{NAME}$/"
+    units = text[start : start + _EXCERPT_UNITS].encode("utf-16-le", "surrogatepass")
+    excerpt = units[: 2 * _EXCERPT_UNITS].decode("utf-16-le", "ignore")
+    return f'at "{excerpt}…"', "references are complete simple {{name}} groups"
+
+
+def _raise_first_bad(
+    template: Template,
+    variables: Mapping[str, Any],
+    kind: str,
+    name: str,
+    source: Source | None,
+) -> NoReturn:
+    """Raise for the first bad reference, in the order of the text."""
+    owner = "" if source is None else f"{source.owner}: "
+    place = f'{kind} "{name}"'
+    for reference in template.names:
+        if reference not in variables:
+            known = ", ".join(sorted(variables)) or "(none)"
+            raise UnknownVariableError(
+                f'{owner}unknown prompt variable "{{{{{reference}}}}}" in {place}; '
+                f"registered variables: {known}",
+                kind=kind,
+                name=name,
+            )
+        value = variables[reference]
+        if value is None:
+            raise UndefinedVariableError(
+                f'{owner}prompt variable "{{{{{reference}}}}}" has no value for this assembly '
+                f"({place})",
+                kind=kind,
+                name=name,
+            )
+        if not isinstance(value, str):
+            raise InterpolationError(
+                f'{owner}prompt variable "{{{{{reference}}}}}" must be a str, '
+                f"not {type(value).__name__} ({place})",
+                kind=kind,
+                name=name,
+            )
+    reference, rule = template.malformed or ("", "")
+    raise MalformedReferenceError(
+        f"{owner}malformed prompt variable reference {reference} in {place} ({rule})",
+        kind=kind,
+        name=name,
+    )
