@@ -1,0 +1,79 @@
+"""Change events: what came and what went, told after the fact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from dsh_prompt.disposable import Scope
+
+ChangeKind: TypeAlias = Literal[
+    "registered",
+    "disposed",
+    "withdrawn",
+    "loaded",
+    "unloaded",
+    "reloaded",
+    "synced",
+    "scope-disposed",
+    "rebound",
+    "restricted",
+]
+Listener: TypeAlias = "Callable[[ChangeEvent], object]"
+#: One contribution that came or went: kind, name, scope (None: global).
+Item: TypeAlias = "tuple[str, str, Scope | None]"
+
+
+@attrs.frozen
+class ChangeEvent:
+    """One change of what a host would assemble.
+
+    *plugin* is the name of the plugin that the change belongs to and *scope* its scope
+    (None: the host, the global level); *added* and *removed* list (kind, name, scope);
+    *generation* is the number of the host state after the change.
+    """
+
+    kind: ChangeKind
+    plugin: str | None
+    scope: Scope | None
+    added: tuple[Item, ...]
+    removed: tuple[Item, ...]
+    generation: int
+
+
+def tell_in_turn(
+    listeners: Sequence[Listener], event: ChangeEvent
+) -> tuple[Sequence[Listener], BaseException | None]:
+    """Tell *listeners* until one raises: those that were told, and its error."""
+    for count, listener in enumerate(listeners, 1):
+        try:
+            listener(event)
+        except BaseException as error:  # noqa: BLE001 - the caller undoes, then raises it
+            return listeners[:count], error
+    return listeners, None
+
+
+def tell_all(listeners: Iterable[Listener], event: ChangeEvent) -> list[BaseException]:
+    """Tell all *listeners* of what can no longer be stopped, and give what they raised."""
+    errors: list[BaseException] = []
+    for listener in listeners:
+        try:
+            listener(event)
+        except BaseException as error:  # noqa: BLE001 - the others are told first
+            errors.append(error)
+    return errors
+
+
+def withdrawal(event: ChangeEvent, generation: int) -> ChangeEvent:
+    """Give the event that takes *event* back."""
+    return attrs.evolve(
+        event,
+        kind="withdrawn",
+        added=event.removed,
+        removed=event.added,
+        generation=generation,
+    )

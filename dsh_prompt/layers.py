@@ -1,0 +1,287 @@
+"""Layers: who contributed what, at the global level and in each scope.
+
+A layer holds entries; a chain of layers, global first and nearest scope last, is what an
+assembly sees. Everything here happens under one lock, in one step: a group of entries
+comes or goes whole, in one generation.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from dsh_prompt.errors import DuplicateContributionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from dsh_prompt.changes import ChangeEvent, Item
+    from dsh_prompt.disposable import Scope
+    from dsh_prompt.model.source import Source
+    from dsh_prompt.running import RunningAssembly
+
+
+#: Kinds whose entries have a name that is unique within a layer, and how errors call them.
+NAMED = {
+    "section": ("prompt section", "override"),
+    "context": ("prompt context", "override"),
+    "variable": ("prompt variable", "value"),
+    "tool": ("tool", "variant"),
+}
+
+
+class Entry:
+    """One contribution in one layer.
+
+    *kind* is ``section``, ``context``, ``variable``, ``tool``, ``tools`` (a provider),
+    ``suppressor``, ``listener``, ``restriction`` or ``change`` (a change listener); *value*
+    what was contributed.
+    ``sequence`` numbers the registrations of a host; *in_block* names the entry-point
+    plugin that it belongs to, if any.
+    """
+
+    __slots__ = ("in_block", "kind", "layer", "name", "sequence", "source", "value")
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        value: Any,
+        layer: Layer,
+        source: Source,
+        in_block: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.value = value
+        self.layer = layer
+        self.source = source
+        self.in_block = in_block
+        self.sequence = -1
+
+    @property
+    def key(self) -> tuple[str, str | int]:
+        """What is unique about the entry in its layer."""
+        return (self.kind, self.name if self.kind in NAMED else self.sequence)
+
+    @property
+    def item(self) -> Item:
+        """The entry as change events list it."""
+        return (self.kind, self.name, self.layer.scope)
+
+
+class Layer:
+    """The entries of the global level (*scope* is None) or of one scope."""
+
+    __slots__ = (
+        "closed",
+        "dependents",
+        "entries",
+        "parent",
+        "plan",
+        "plugins",
+        "reserved",
+        "scope",
+    )
+
+    def __init__(self, scope: Scope | None = None, parent: Layer | None = None) -> None:
+        self.scope = scope
+        self.parent = parent
+        self.entries: dict[tuple[str, str | int], Entry] = {}
+        # Entries of a load under way: their names are taken, but no assembly sees them.
+        self.reserved: dict[tuple[str, str | int], Entry] | None = None
+        # The compiled plan of the chain that ends here, read without a lock; any change of
+        # a layer in the chain resets it at once, so that it holds nothing that is gone.
+        self.plan: Any = None
+        # The layers whose plans were made from this one.
+        self.dependents: dict[Layer, None] | None = None
+        # The plugins loaded into this layer, or being loaded, by name.
+        self.plugins: dict[str, Any] | None = None
+        # Of a disposed scope: it stays a valid key, but no plan is kept for it.
+        self.closed = False
+
+    def holds(self, kind: str) -> list[Entry]:
+        """List the entries of *kind*, in registration order."""
+        return [entry for entry in self.entries.values() if entry.kind == kind]
+
+    def all(self, kind: str) -> list[Entry]:
+        """List the entries of *kind*, those of loads under way included."""
+        return self.holds(kind) + [e for e in (self.reserved or {}).values() if e.kind == kind]
+
+
+class Layers:
+    """All layers of one host, the lock that guards them, and the number of their state."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.generation = 0
+        self.root = Layer()
+        # Change listeners: outside of every chain, so that they make no new generation.
+        self.watchers = Layer()
+        # The assemblies under way.
+        self.assemblies: set[RunningAssembly] = set()
+        # Where the block of entry-point plugins stands, and how many plugins it has.
+        self.block_start: int | None = None
+        self.block_size = 0
+        # Layers with waterfall listeners that say ``before`` or ``after``, and how many.
+        self.constrained: dict[Layer, int] = {}
+        self._sequence = count()
+
+    def chain(self, layer: Layer) -> list[Layer]:
+        """Give the layers that an assembly for *layer* sees: global, farthest, ..., itself."""
+        chain = []
+        link: Layer | None = layer
+        while link is not None and link is not self.root:
+            chain.append(link)
+            link = link.parent
+        return [self.root, *reversed(chain)]
+
+    def watching(self) -> list[Callable[[ChangeEvent], object]]:
+        """List the change listeners, in registration order."""
+        if not self.watchers.entries:
+            return []
+        with self.lock:
+            return [entry.value for entry in self.watchers.entries.values()]
+
+    def insert(self, entries: Sequence[Entry]) -> int:
+        """Make *entries* visible, all or none; gives the new generation.
+
+        Raises `DuplicateContributionError` for a name that is taken.
+        """
+        with self.lock:
+            self._admit(entries)
+            self._count_constrained(entries, 1)
+            return self._commit(entries)
+
+    def reserve(self, entries: Sequence[Entry]) -> None:
+        """Take the names of *entries* for a load under way, all or none."""
+        with self.lock:
+            self._admit(entries)
+            for entry in entries:
+                if entry.layer.reserved is None:
+                    entry.layer.reserved = {}
+                entry.layer.reserved[entry.key] = entry
+            self._count_constrained(entries, 1)
+
+    def publish(self, entries: Sequence[Entry]) -> int:
+        """Make reserved *entries* visible in one generation, and give its number."""
+        with self.lock:
+            # Some may have been disposed again since.
+            return self._commit([entry for entry in entries if self._unreserve(entry)])
+
+    def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
+        """Take *entries* out in one generation: those that were visible, and its number."""
+        with self.lock:
+            gone, never_seen = [], []
+            for entry in entries:
+                if self._unreserve(entry):
+                    never_seen.append(entry)
+                elif entry.layer.entries.get(entry.key) is entry:
+                    del entry.layer.entries[entry.key]
+                    gone.append(entry)
+            self._count_constrained([*gone, *never_seen], -1)
+            self._touch_layers_of(gone)
+            return gone, self.generation
+
+    def touch(self, layers: Iterable[Layer]) -> int:
+        """Begin a new generation in which *layers* changed, and give its number."""
+        self.generation += 1
+        for layer in layers:
+            if layer.dependents:
+                for dependent in layer.dependents:
+                    dependent.plan = None
+                layer.dependents = None
+        return self.generation
+
+    def relink(self, layer: Layer, parent: Layer | None) -> int:
+        """Give *layer* another parent; gives the new generation."""
+        with self.lock:
+            generation = self.touch([layer])
+            layer.parent = parent
+            return generation
+
+    def join_block(self) -> None:
+        """Count one more entry-point plugin; the first one sets the place of their block."""
+        with self.lock:
+            if self.block_size == 0:
+                self.block_start = next(self._sequence)
+            self.block_size += 1
+
+    def leave_block(self) -> None:
+        """Count one entry-point plugin less."""
+        with self.lock:
+            self.block_size -= 1
+            if self.block_size == 0:
+                self.block_start = None
+
+    def keep_plan(self, layer: Layer, plan: object) -> None:
+        """Remember *plan* for *layer* until a layer of its chain changes."""
+        if layer.closed:
+            return
+        for link in self.chain(layer):
+            if link.dependents is None:
+                link.dependents = {}
+            link.dependents[layer] = None
+        layer.plan = plan
+
+    def close(self, layer: Layer) -> None:
+        """Forget the plan of a disposed scope's *layer*, for good."""
+        with self.lock:
+            layer.closed = True
+            layer.plan = None
+            for link in self.chain(layer):
+                if link.dependents:
+                    link.dependents.pop(layer, None)
+
+    def _admit(self, entries: Sequence[Entry]) -> None:
+        taken: dict[tuple[Layer, tuple[str, str | int]], Entry] = {}
+        for entry in entries:
+            entry.sequence = next(self._sequence)
+            layer, key = entry.layer, entry.key
+            other = layer.entries.get(key) or (layer.reserved or {}).get(key)
+            other = other or taken.get((layer, key))
+            if other is not None:
+                raise _duplicate(entry, other)
+            taken[layer, key] = entry
+
+    def _commit(self, entries: Sequence[Entry]) -> int:
+        for entry in entries:
+            entry.layer.entries[entry.key] = entry
+        self._touch_layers_of(entries)
+        return self.generation
+
+    def _touch_layers_of(self, entries: Iterable[Entry]) -> None:
+        layers = {entry.layer: None for entry in entries if entry.layer is not self.watchers}
+        if layers:
+            self.touch(layers)
+
+    def _count_constrained(self, entries: Iterable[Entry], step: int) -> None:
+        for entry in entries:
+            if entry.kind == "listener" and (entry.value.before or entry.value.after):
+                count = self.constrained.get(entry.layer, 0) + step
+                if count:
+                    self.constrained[entry.layer] = count
+                else:
+                    del self.constrained[entry.layer]
+
+    def _unreserve(self, entry: Entry) -> bool:
+        reserved = entry.layer.reserved
+        if not reserved or reserved.get(entry.key) is not entry:
+            return False
+        del reserved[entry.key]
+        return True
+
+
+def _duplicate(entry: Entry, other: Entry) -> DuplicateContributionError:
+    noun, variety = NAMED[entry.kind]
+    if entry.layer.scope is None:
+        where = f" (for a per-agent {variety}, register through that agent's scope instead)"
+    else:
+        where = " in this scope"
+    return DuplicateContributionError(
+        f'{noun} "{entry.name}" is already registered{where}; it belongs to {other.source.owner}',
+        kind=entry.kind,
+        name=entry.name,
+        plugin=other.source.plugin,
+    )

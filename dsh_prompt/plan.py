@@ -1,0 +1,278 @@
+"""The compiled plan of a chain of layers: everything about an assembly that does not change.
+
+A plan is made once per change and read by every assembly until the next one: names merged
+and sorted, static texts in place, listeners in order. It is never changed, so assemblies
+read it without a lock.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dsh_prompt.layers import Entry
+from dsh_prompt.model.blocks import Block
+from dsh_prompt.model.contributions import PromptSection
+from dsh_prompt.model.tools import ToolProviderResult
+from dsh_prompt.providers import Provider, check_text
+from dsh_prompt.render.template import parse
+from dsh_prompt.tool_order import order_tools, utf16_key
+from dsh_prompt.tool_registry import ToolRegistry, known_tools, visible_tools
+from dsh_prompt.waterfall import in_registration_order, order_listeners
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from dsh_prompt.layers import Layer
+    from dsh_prompt.model.contributions import PromptContext
+    from dsh_prompt.model.source import Source
+    from dsh_prompt.model.tools import ToolSchema
+    from dsh_prompt.waterfall import Listener
+
+
+class BlockEntry(Entry):
+    """The entry of a section or context, with what all plans share of it."""
+
+    __slots__ = ("_block", "text", "when")
+
+    value: PromptSection | PromptContext
+
+    def __init__(
+        self,
+        value: PromptSection | PromptContext,
+        layer: Layer,
+        source: Source,
+        in_block: str | None = None,
+    ) -> None:
+        kind = "section" if isinstance(value, PromptSection) else "context"
+        super().__init__(kind, value.name, value, layer, source, in_block)
+        self._block: Block | None = None
+        self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)
+        self.when = None if value.when is None else self._when_provider(value.when)
+
+    def _text_provider(self, function: Callable[..., Any]) -> Provider:
+        blocking = self.value.blocking
+        return Provider(
+            function, self.kind, self.name, check_text, source=self.source, blocking=blocking
+        )
+
+    def _when_provider(self, function: Callable[..., Any]) -> Provider:
+        return Provider(function, f"when of {self.kind}", self.name, bool, source=self.source)
+
+    def block(self, constants: Mapping[str, str | None]) -> Block:
+        """Give the block for a plan in which *constants* are the constant variables."""
+        block = self._block
+        if block is None:
+            block = self._block = self._new_block()
+        cacheable = self._cacheable(block, constants)
+        if cacheable != block.cacheable:
+            # Other chains may use the other one: make a new one rather than change it.
+            block = self._block = self._new_block(cacheable=cacheable)
+        return block
+
+    def _new_block(self, *, cacheable: bool = False) -> Block:
+        value = self.value
+        block = Block(
+            "section" if self.kind == "section" else "context",
+            value.name,
+            value.order,
+            title=value.title,
+            literal=value.literal,
+            cacheable=cacheable,
+            strategy=getattr(value, "strategy", "when_non_empty"),
+            requires_tools=value.requires_tools,
+            source=self.source,
+        )
+        if isinstance(self.text, str):
+            block.template = parse(self.text, literal=value.literal)
+        return block
+
+    def _cacheable(self, block: Block, constants: Mapping[str, str | None]) -> bool:
+        """Tell it: an explicit value wins; else static texts of constant variables are."""
+        value = self.value
+        if not isinstance(value, PromptSection):
+            return False
+        if value.cacheable is not None:
+            return value.cacheable
+        template = block.template
+        if not isinstance(self.text, str) or template is None or template.malformed is not None:
+            return False
+        return all(constants.get(name) is not None for name in template.names)
+
+
+class BlocksPlan:
+    """Sections or contexts, merged and sorted.
+
+    ``texts`` holds the static ones and None where a provider gives it; ``providers`` and
+    ``whens`` are called in order, each for the index beside it.
+    """
+
+    __slots__ = (
+        "blocks",
+        "complete",
+        "provider_indexes",
+        "providers",
+        "requires_tools",
+        "texts",
+        "when_indexes",
+        "whens",
+    )
+
+    def __init__(self, entries: Iterable[BlockEntry], constants: Mapping[str, str | None]) -> None:
+        merged = sorted(entries, key=lambda entry: (entry.value.order, utf16_key(entry.name)))
+        texts = [entry.text for entry in merged]
+        whens = [(index, entry.when) for index, entry in enumerate(merged) if entry.when]
+        self.blocks = tuple(entry.block(constants) for entry in merged)
+        self.texts = tuple(text if isinstance(text, str) else None for text in texts)
+        self.providers = [text for text in texts if isinstance(text, Provider)]
+        self.provider_indexes = [index for index, text in enumerate(self.texts) if text is None]
+        self.whens = [when for _, when in whens]
+        self.when_indexes = [index for index, _ in whens]
+        self.complete = [
+            index for index, entry in enumerate(merged) if getattr(entry.value, "complete", False)
+        ]
+        self.requires_tools = any(block.requires_tools for block in self.blocks)
+
+
+#: Schemas in their final order, and the source of each.
+Ordered: TypeAlias = "tuple[tuple[ToolSchema, ...], tuple[Source, ...]]"
+
+
+class ToolsPlan:
+    """Tools that are known now, and providers that are asked in every assembly.
+
+    ``steps`` holds, in order, a provider or what needs none: (schemas with sources, known
+    names).
+    """
+
+    __slots__ = ("_last", "order", "providers", "steps")
+
+    def __init__(
+        self, entries: Iterable[Entry], chain: list[Layer], order: Sequence[str] | None
+    ) -> None:
+        self.order = order
+        self.steps: list[tuple[list[tuple[ToolSchema, Source]], list[str]] | Provider] = []
+        for entry in entries:
+            if isinstance(entry.value, ToolRegistry):
+                tools = [(tool.value, tool.source) for tool in visible_tools(chain)]
+                self.steps.append((tools, known_tools(chain)))
+            else:
+                self.steps.append(entry.value)
+        self.providers = [step for step in self.steps if isinstance(step, Provider)]
+        # What the providers gave last time, and the order it came to.
+        self._last: tuple[list[ToolProviderResult], Ordered] | None = None
+
+    def ordered(self, results: list[ToolProviderResult]) -> Ordered:
+        """Put the tools in order; *results* are the providers' answers.
+
+        The same schema objects as last time are not sorted again. Raises
+        `ReservedToolNameError` and `ToolOrderError`.
+        """
+        last = self._last
+        if last is not None and _same(last[0], results):
+            return last[1]
+        tools, known = self._collect(results)
+        pairs = order_tools(tools, known, self.order)
+        ordered = tuple(tool for tool, _ in pairs), tuple(source for _, source in pairs)
+        self._last = (results, ordered)
+        return ordered
+
+    def _collect(
+        self, results: list[ToolProviderResult]
+    ) -> tuple[list[tuple[ToolSchema, Source]], list[str]]:
+        tools: list[tuple[ToolSchema, Source]] = []
+        known: list[str] = []
+        answers = iter(results)
+        for step in self.steps:
+            if isinstance(step, Provider):
+                result = next(answers)
+                tools += [(schema, step.source) for schema in result.schemas]
+                known += result.names
+            else:
+                tools += step[0]
+                known += step[1]
+        return tools, known
+
+
+def _same(before: list[ToolProviderResult], now: list[ToolProviderResult]) -> bool:
+    """Tell whether the providers gave the very same schemas: equal ones may differ as JSON."""
+    return all(
+        old.known_names == new.known_names
+        and len(old.schemas) == len(new.schemas)
+        and all(map(is_, old.schemas, new.schemas))
+        for old, new in zip(before, now, strict=True)
+    )
+
+
+def check_tools(value: Any) -> ToolProviderResult:
+    """Accept what a tool provider may return."""
+    if isinstance(value, ToolProviderResult):
+        return value
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        raise TypeError(f"returned {type(value).__name__} instead of tool schemas")
+    try:
+        return ToolProviderResult(value)
+    except Exception as error:
+        raise TypeError(f"returned something that is no tool: {error}") from error
+
+
+class Plan:
+    """What a chain of layers contributes, ready to be evaluated; see the module."""
+
+    __slots__ = (
+        "constants",
+        "contexts",
+        "generation",
+        "listeners",
+        "sections",
+        "suppressed",
+        "tools",
+        "variable_names",
+        "variable_providers",
+        "variable_sources",
+    )
+
+    def __init__(
+        self,
+        chain: list[Layer],
+        *,
+        generation: int,
+        tool_order: Sequence[str] | None,
+        block_start: int | None,
+    ) -> None:
+        merged: dict[str, dict[str, Any]] = {"section": {}, "context": {}, "variable": {}}
+        listed: dict[str, list[list[Entry]]] = {"listener": [], "tools": [], "suppressor": []}
+        for layer in chain:
+            for entries in listed.values():
+                entries.append([])
+            for entry in layer.entries.values():
+                if entry.kind in merged:
+                    merged[entry.kind][entry.name] = entry
+                elif entry.kind in listed:
+                    listed[entry.kind][-1].append(entry)
+        self.generation = generation
+        self.suppressed = any(listed["suppressor"])
+        self._plan_variables(merged["variable"])
+        self.sections = BlocksPlan(merged["section"].values(), self.constants)
+        contexts = () if self.suppressed else merged["context"].values()
+        self.contexts = BlocksPlan(contexts, self.constants)
+        providers = [
+            entry
+            for entries in listed["tools"]
+            for entry in in_registration_order(entries, block_start)
+        ]
+        self.tools = ToolsPlan(providers, chain, tool_order)
+        listeners = [entry for entries in listed["listener"] for entry in entries]
+        self.listeners: tuple[Listener, ...] = order_listeners(listeners, block_start)
+
+    def _plan_variables(self, entries: dict[str, Entry]) -> None:
+        self.constants: dict[str, str | None] = {}
+        self.variable_providers: list[Provider] = []
+        self.variable_sources: dict[str, Source] = {}
+        for name, entry in entries.items():
+            self.variable_sources[name] = entry.source
+            if isinstance(entry.value, Provider):
+                self.variable_providers.append(entry.value)
+            else:
+                self.constants[name] = entry.value
+        self.variable_names = [str(provider.name) for provider in self.variable_providers]
