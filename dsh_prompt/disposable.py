@@ -1,0 +1,430 @@
+"""The registering interface that hosts, scopes and plugins share, and scopes themselves."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from inspect import isasyncgenfunction, isgeneratorfunction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from dsh_prompt.changes import tell_all, tell_in_turn, withdrawal
+from dsh_prompt.errors import InvalidContributionError, ScopeError, raise_all
+from dsh_prompt.hookspecs import plugin_names
+from dsh_prompt.layers import Entry, Layer
+from dsh_prompt.lifecycle import UNTOLD, Cleanup, Lifetime, Registration, State
+from dsh_prompt.model.contributions import PromptContext, PromptSection
+from dsh_prompt.model.source import Source
+from dsh_prompt.model.tools import ToolProviderResult, ToolSchema, as_schema
+from dsh_prompt.plan import BlockEntry, check_tools
+from dsh_prompt.providers import Provider, check_variable, function_name, is_async_callable
+from dsh_prompt.render.template import NAME, is_variable_name
+from dsh_prompt.tool_registry import Restriction, ToolRegistry, known_tools
+from dsh_prompt.waterfall import Listener, order_listeners, required_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+    from typing import ParamSpec
+
+    from dsh_prompt.changes import ChangeEvent, Item
+    from dsh_prompt.layers import Layers
+    from dsh_prompt.lifecycle import Loading
+    from dsh_prompt.model.contributions import Strategy, Text, When
+    from dsh_prompt.model.tools import ToolProvider, Tools
+    from dsh_prompt.plugins import PluginInfo
+    from dsh_prompt.system_prompt import SystemPrompt
+
+    P = ParamSpec("P")
+
+T = TypeVar("T")
+
+
+class DisposableContext(Lifetime):
+    """The owner of a set of contributions: registers them, and withdraws them when disposed.
+
+    A host, a scope and every plugin's ``ctx`` are disposable contexts. Each registration
+    is visible to the next assembly, fires one change event and returns its undo; it happens
+    whole or not at all. Registering through one that is disposed, or being disposed, raises
+    `DisposedError`; a name that the layer already holds raises `DuplicateContributionError`;
+    what could never be assembled raises `InvalidContributionError`.
+    """
+
+    __slots__ = ("_host",)
+
+    def __init__(
+        self,
+        host: SystemPrompt,
+        layers: Layers,
+        layer: Layer,
+        source: Source,
+        *,
+        owner: Lifetime | None,
+        in_block: str | None = None,
+        loading: Loading | None = None,
+    ) -> None:
+        super().__init__(layers, layer, source, owner=owner, in_block=in_block, loading=loading)
+        self._host = host
+
+    @property
+    def host(self) -> SystemPrompt:
+        """The host that this context belongs to."""
+        return self._host
+
+    @property
+    def scope(self) -> Scope | None:
+        """The scope that is registered into; None is the global level."""
+        return self._layer.scope
+
+    @property
+    def plugin(self) -> PluginInfo | None:
+        """The plugin whose context this is, if it is one's."""
+        return None
+
+    @property
+    def config(self) -> Any:
+        """The plugin's configuration: its ``Config``, or a read-only mapping."""
+        return MappingProxyType({})
+
+    @overload
+    def section(self, section: PromptSection, /) -> Registration: ...
+    @overload
+    def section(
+        self,
+        *,
+        name: str,
+        order: float,
+        text: Text,
+        complete: bool = ...,
+        literal: bool = ...,
+        cacheable: bool | None = ...,
+        title: str | None = ...,
+        strategy: Strategy = ...,
+        when: When | None = ...,
+        requires_tools: Iterable[str] = ...,
+        blocking: bool = ...,
+    ) -> Registration: ...
+    def section(  # type: ignore[misc]
+        self, section: PromptSection | None = None, /, **fields: Any
+    ) -> Registration:
+        """Register a section of the system prompt: a `PromptSection`, or its fields."""
+        return self._register(self._block_entry(PromptSection, section, fields))
+
+    @overload
+    def context(self, context: PromptContext, /) -> Registration: ...
+    @overload
+    def context(
+        self,
+        *,
+        name: str,
+        order: float,
+        text: Text,
+        literal: bool = ...,
+        title: str | None = ...,
+        when: When | None = ...,
+        requires_tools: Iterable[str] = ...,
+        blocking: bool = ...,
+    ) -> Registration: ...
+    def context(  # type: ignore[misc]
+        self, context: PromptContext | None = None, /, **fields: Any
+    ) -> Registration:
+        """Register a runtime context: a `PromptContext`, or its fields."""
+        return self._register(self._block_entry(PromptContext, context, fields))
+
+    def variable(
+        self, name: str, value: Callable[..., Any] | str | None, /, *, blocking: bool = False
+    ) -> Registration:
+        """Register what ``{{name}}`` stands for: a constant, or a provider of ``str | None``.
+
+        ``blocking=True`` runs the provider in a worker thread under ``assemble_async``.
+        """
+        return self._register(self.variable_entry(name, value, blocking=blocking))
+
+    def variable_entry(self, name: str, value: object, *, blocking: bool = False) -> Entry:
+        """Give the entry for a variable, without registering it."""
+        if not is_variable_name(name):
+            raise InvalidContributionError(
+                f'invalid prompt variable name "{name}" (must match /^{NAME}$/)'
+            )
+        if callable(value):
+            value = Provider(
+                value, "variable", name, check_variable, source=self._source, blocking=blocking
+            )
+        elif value is not None and not isinstance(value, str):
+            raise InvalidContributionError(
+                f'prompt variable "{name}" must be a str, or a callable that returns one, '
+                f"not {value!r}"
+            )
+        return self._entry("variable", name, value)
+
+    def tool(self, schema: ToolSchema | Mapping[str, Any], /) -> Registration:
+        """Register one tool, a `ToolSchema` or a dict of its fields, in the tool registry."""
+        tool = as_schema(schema)
+        return self._register(self._entry("tool", tool.name, tool))
+
+    def tools(self, tools: ToolProvider | Tools, /, *, blocking: bool = False) -> Registration:
+        """Register a tool provider, or an iterable of schemas (they go into the registry).
+
+        A provider returns a `ToolProviderResult`, or an iterable of `ToolSchema` or dict.
+        """
+        return self._register(*self.tool_entries(tools, blocking=blocking))
+
+    def tool_entries(self, tools: Any, *, blocking: bool = False) -> list[Entry]:
+        """Give the entries for a tool provider or for schemas, without registering them."""
+        if isinstance(tools, ToolProviderResult):
+            tools = partial(_constant, tools)
+        if isinstance(tools, ToolRegistry):
+            return [self._entry("tools", "registry", tools)]
+        if callable(tools):
+            name = function_name(tools)
+            provider = Provider(
+                tools, "tool provider", name, check_tools, source=self._source, blocking=blocking
+            )
+            return [self._entry("tools", name, provider)]
+        if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
+            raise InvalidContributionError(
+                f"tools() takes a provider or an iterable of schemas, not {tools!r}; "
+                "tool() takes a single one"
+            )
+        return [self._entry("tool", tool.name, tool) for tool in map(as_schema, tools)]
+
+    def suppress_runtime_context(self) -> Registration:
+        """Leave all runtime contexts out of the assemblies that see this layer."""
+        return self._register(self._entry("suppressor", "runtime-context", None))
+
+    def on_assemble(
+        self,
+        listener: Callable[..., Any],
+        prepend: bool = False,
+        before: Iterable[str] = (),
+        after: Iterable[str] = (),
+    ) -> Registration:
+        """Register a waterfall listener, without a plugin object.
+
+        It takes those of ``assembly``, ``context`` and ``call_next`` that it names, as the
+        hook ``system_prompt_assemble`` does. *prepend* puts it before all others; *before*
+        and *after* name plugins around which it stands. Raises `PluginConflictError` where
+        these form a cycle.
+        """
+        if not callable(listener) or _is_generator(listener):
+            raise InvalidContributionError(
+                f"on_assemble() takes a function, not {listener!r}; a generator is a wrapper, "
+                "which needs a plugin and @hookimpl(wrapper=True)"
+            )
+        return self.register_listener(
+            Listener(
+                listener,
+                function_name(listener),
+                required_arguments(listener),
+                self._source,
+                tryfirst=prepend,
+                before=plugin_names(before, "before"),
+                after=plugin_names(after, "after"),
+            )
+        )
+
+    def register_listener(self, listener: Listener) -> Registration:
+        """Register a waterfall *listener* that is made already."""
+        entry = self._entry("listener", listener.name, listener)
+        return self._register(entry, check=partial(self._check_order, entry))
+
+    def on_change(self, listener: Callable[[ChangeEvent], object], /) -> Registration:
+        """Register a plain function that is called with every `ChangeEvent`, in every scope.
+
+        One that raises while something is being registered or loaded takes that back.
+        """
+        if not callable(listener) or is_async_callable(listener):
+            raise InvalidContributionError(
+                f"on_change() takes a plain function, not {listener!r}; an async listener can "
+                "put the event into a queue of its own"
+            )
+        name = function_name(listener)
+        watchers = self._layers.watchers
+        return self._register(Entry("change", name, listener, watchers, self._source))
+
+    def callback(
+        self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Callable[P, T]:
+        """Call *function* with the arguments at disposal, as `contextlib.ExitStack` does."""
+        if not callable(function) or is_async_callable(function):
+            raise InvalidContributionError(
+                f"callback() takes a plain function, not {function!r}; an async cleanup belongs "
+                "into enter_async_context()"
+            )
+        self._own(Cleanup(partial(function, *args, **kwargs)))
+        return function
+
+    def enter_context(self, manager: AbstractContextManager[T], /) -> T:
+        """Enter *manager*, leave it at disposal, and give what it gives."""
+        self._check_active()
+        stack = ExitStack()
+        value = stack.enter_context(manager)
+        try:
+            self._own(Cleanup(stack.close))
+        except BaseException:  # disposed meanwhile
+            stack.close()
+            raise
+        return value
+
+    async def enter_async_context(self, manager: AbstractAsyncContextManager[T], /) -> T:
+        """Enter *manager* in a task of its own, leave it there at disposal, give its value."""
+        from dsh_prompt.held import HeldContext  # noqa: PLC0415 - imports anyio
+
+        self._check_active()
+        held = HeldContext(manager)
+        value: T = await held.enter()
+        try:
+            self._own(Cleanup(held.leave, is_async=True))
+        except BaseException:
+            await held.leave()
+            raise
+        return value
+
+    def create_scope(self, name: str, /, parent: Scope | None = None) -> Scope:
+        """Create a scope for one agent, to be disposed with this context.
+
+        Its assemblies see its own layer over those of *parent* and its ancestors, over the
+        global one. Raises `ScopeError` for a parent of another host.
+        """
+        if not isinstance(name, str):
+            raise InvalidContributionError(f"a scope's name must be a str, not {name!r}")
+        scope = Scope(self, name, self._parent_layer(parent))
+        self._own(scope)
+        return scope
+
+    def _parent_layer(self, parent: Scope | None) -> Layer | None:
+        if parent is None:
+            return None
+        if not isinstance(parent, Scope) or parent._layers is not self._layers:
+            raise ScopeError(f"{parent!r} is no scope of this host; create_scope() makes one")
+        return parent._layer
+
+    def _entry(self, kind: str, name: str, value: object) -> Entry:
+        return Entry(kind, name, value, self._layer, self._source, self._in_block)
+
+    def _block_entry(self, cls: type[Any], given: object, fields: dict[str, Any]) -> BlockEntry:
+        if given is None:
+            given = cls(**fields)
+        elif fields:
+            raise TypeError(f"give a {cls.__name__} or its fields, not both")
+        return self.block_entry(cls, given)
+
+    def block_entry(self, cls: type[Any], given: object) -> BlockEntry:
+        """Give the entry for a section or context, without registering it."""
+        if not isinstance(given, PromptSection | PromptContext) or not isinstance(given, cls):
+            raise InvalidContributionError(f"expected a {cls.__name__}, not {given!r}")
+        return BlockEntry(given, self._layer, self._source, self._in_block)
+
+    def _check_order(self, entry: Entry) -> None:
+        """Raise `PluginConflictError` where *entry* would close a cycle of before and after."""
+        layers = self._layers
+        constrained = layers.constrained
+        leaves = [leaf for leaf in constrained if entry.layer in layers.chain(leaf)]
+        if entry.value.before or entry.value.after:
+            leaves.append(entry.layer)
+        for leaf in leaves:
+            known = [other for layer in layers.chain(leaf) for other in layer.all("listener")]
+            order_listeners([*known, entry], layers.block_start)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._source.owner}, {self._state.value}>"
+
+
+class Scope(DisposableContext):
+    """One agent's layer: an opaque key, compared by identity.
+
+    What is registered through it is seen by its own assemblies and those of scopes below
+    it, and replaces inherited entries of the same name whole. A disposed scope stays a
+    valid key that sees what its ancestors and the global layer hold.
+    """
+
+    __slots__ = ("_name",)
+
+    _disposal = "scope-disposed"
+    _noun = "scope"
+
+    def __init__(self, creator: DisposableContext, name: str, parent: Layer | None) -> None:
+        source = creator._source
+        super().__init__(
+            creator._host,
+            creator._layers,
+            Layer(self, parent),
+            Source(source.plugin, source.distribution, source.version, name),
+            owner=creator,
+            in_block=creator._in_block,
+            loading=creator._loading,
+        )
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The name that messages and tables show; it need not be unique."""
+        return self._name
+
+    @property
+    def parent(self) -> Scope | None:
+        """The scope whose layer lies below this one's; None is the global layer."""
+        parent = self._layer.parent
+        return None if parent is None else parent.scope
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that this scope is the key of."""
+        return self._layer
+
+    def rebind(self, parent: Scope | None) -> None:
+        """Give the scope another parent (None: none), and fire ``rebound``.
+
+        Raises `ScopeError` for a parent that is this scope or stands below it.
+        """
+        layer = self._parent_layer(parent)
+        layers = self._layers
+        with layers.lock:
+            self._check_active()
+            before = self._layer.parent
+            if before is layer:
+                return
+            if layer is not None and self._layer in layers.chain(layer):
+                raise ScopeError(
+                    f'scope parent link would form a cycle: "{self.name}" cannot stand below '
+                    f"{parent!r}"
+                )
+            generation = layers.relink(self._layer, layer)
+        event = self._event("rebound", (), (), generation)
+        told, error = tell_in_turn(layers.watching(), event)
+        if error is not None:
+            generation = layers.relink(self._layer, before)
+            raise_all([error, *tell_all(told, withdrawal(event, generation))], UNTOLD)
+
+    def restrict(
+        self, allow: Iterable[str] | None = None, deny: Iterable[str] | None = None
+    ) -> Registration:
+        """Mask registered tools that this scope and those below it do not register themselves.
+
+        *allow* lets only its names through, later ones excluded (``()`` hides everything);
+        *deny* hides its names. Several restrictions intersect, and each can be disposed.
+        Raises `InvalidContributionError` for names of no tool, and where neither is given.
+        """
+        restriction = Restriction(allow, deny)
+
+        def check() -> None:
+            restriction.check_known(known_tools(self._layers.chain(self._layer)))
+
+        entry = self._entry("restriction", "tools", restriction)
+        return self._register(entry, kind="restricted", check=check)
+
+    def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - the base's
+        self._layers.close(self._layer)
+        return ()
+
+    def __repr__(self) -> str:
+        ended = "" if self._state is State.ACTIVE else f" {self._state.value}"
+        return f"<Scope {self._name!r}{ended}>"
+
+
+def _constant(value: T) -> T:
+    return value
+
+
+def _is_generator(function: Callable[..., Any]) -> bool:
+    return isgeneratorfunction(function) or isasyncgenfunction(function)

@@ -1,0 +1,365 @@
+"""Ownership: every contribution has an owner, and every owner can take all of it back."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
+from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
+from dsh_prompt.running import wait_for
+from dsh_prompt.waterfall import drive
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from dsh_prompt.changes import ChangeKind, Item
+    from dsh_prompt.layers import Entry, Layer, Layers
+    from dsh_prompt.model.source import Source
+
+
+class Registration:
+    """The undo of one registration: ``dispose()`` it, or call it. Doing so twice is harmless."""
+
+    __slots__ = ("__weakref__", "_owner", "entries")
+
+    def __init__(self, owner: Lifetime, entries: Sequence[Entry]) -> None:
+        self._owner = owner
+        self.entries = entries
+
+    def dispose(self) -> None:
+        """Withdraw what was registered, and tell the change listeners."""
+        self._owner._release(self)
+
+    __call__ = dispose
+
+    def __repr__(self) -> str:
+        what = ", ".join(f"{entry.kind} {entry.name!r}" for entry in self.entries)
+        return f"<Registration {what or 'disposed'}>"
+
+
+class Cleanup:
+    """A callback to run at disposal; *is_async* where its result must be awaited."""
+
+    __slots__ = ("is_async", "run")
+
+    def __init__(self, run: Callable[[], Any], *, is_async: bool = False) -> None:
+        self.run = run
+        self.is_async = is_async
+
+
+class Loading:
+    """A load under way: what it registers is reserved, and published in one generation."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] | None = []
+
+
+class State(enum.Enum):
+    """Where a lifetime stands."""
+
+    ACTIVE = "active"
+    DISPOSING = "disposing"
+    DISPOSED = "disposed"
+
+
+class Lifetime:
+    """Owns registrations, cleanups and other lifetimes, and disposes them as one.
+
+    *layer* is where it registers, *source* how its contributions are labelled, *in_block*
+    the entry-point plugin that it belongs to.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_in_block",
+        "_layer",
+        "_layers",
+        "_loading",
+        "_owned",
+        "_owner",
+        "_source",
+        "_state",
+    )
+
+    #: The change event that its disposal fires, and how errors call it.
+    _disposal: ChangeKind = "disposed"
+    _noun = "context"
+
+    def __init__(
+        self,
+        layers: Layers,
+        layer: Layer,
+        source: Source,
+        *,
+        owner: Lifetime | None,
+        in_block: str | None = None,
+        loading: Loading | None = None,
+    ) -> None:
+        self._layers = layers
+        self._layer = layer
+        self._source = source
+        self._owner = owner
+        self._in_block = in_block
+        self._loading = loading
+        self._owned: dict[Registration | Cleanup | Lifetime, None] = {}
+        self._state = State.ACTIVE
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is disposed, or being disposed."""
+        return self._state is not State.ACTIVE
+
+    # Owning
+
+    def _own(self, owned: Registration | Cleanup | Lifetime) -> None:
+        with self._layers.lock:
+            self._check_active()
+            self._owned[owned] = None
+
+    def _check_active(self) -> None:
+        if self._state is not State.ACTIVE:
+            raise DisposedError(
+                f"the {self._noun} of {self._source.owner} is {self._state.value}; nothing can be "
+                "registered through it any more"
+            )
+
+    def _register(
+        self,
+        *entries: Entry,
+        kind: ChangeKind = "registered",
+        check: Callable[[], None] | None = None,
+    ) -> Registration:
+        """Make *entries* part of their layers and tell the change listeners, or do neither.
+
+        *check* may refuse while nothing else can change.
+        """
+        registration = Registration(self, entries)
+        with self._layers.lock:
+            self._check_active()
+            if check is not None:
+                check()
+            loading = self._loading
+            if loading is not None and loading.entries is not None:
+                self._layers.reserve(entries)
+                loading.entries.extend(entries)
+                self._owned[registration] = None
+                return registration
+            generation = self._layers.insert(entries)
+            self._owned[registration] = None
+        self._announce(registration, kind, generation)
+        return registration
+
+    def _announce(self, registration: Registration, kind: ChangeKind, generation: int) -> None:
+        added = items(registration.entries)
+        listeners = self._layers.watching() if added else []
+        if not listeners:
+            return
+        event = self._event(kind, added, (), generation)
+        told, error = tell_in_turn(listeners, event)
+        if error is not None:
+            with self._layers.lock:
+                self._owned.pop(registration, None)
+                _, generation = self._layers.withdraw(registration.entries)
+                registration.entries = ()
+            raise_all([error, *tell_all(told, withdrawal(event, generation))], UNTOLD)
+
+    def _release(self, registration: Registration) -> None:
+        with self._layers.lock:
+            if registration not in self._owned:
+                return
+            del self._owned[registration]
+            gone, generation = self._layers.withdraw(registration.entries)
+            registration.entries = ()
+        if removed := items(gone):
+            event = self._event("disposed", (), removed, generation)
+            raise_all(tell_all(self._layers.watching(), event), UNTOLD)
+
+    def _event(
+        self,
+        kind: ChangeKind,
+        added: tuple[Item, ...],
+        removed: tuple[Item, ...],
+        generation: int,
+    ) -> ChangeEvent:
+        return ChangeEvent(kind, self._source.plugin, self._layer.scope, added, removed, generation)
+
+    # Disposing
+
+    def dispose(self) -> None:
+        """Withdraw everything that was registered through this context, then clean up.
+
+        What was registered last is cleaned up first; a cleanup that raises stops no other,
+        and what was raised is raised at the end (in an exception group where there is more
+        than one). Disposing twice is harmless. Raises `AsyncProviderError`, before anything
+        changes, where a cleanup is async: `dispose_async` is for those.
+        """
+        disposal = self._begin_disposal(synchronous=True)
+        if disposal is not None:
+            drive(disposal.unwind())
+            disposal.end()
+
+    async def dispose_async(self) -> None:
+        """Do what `dispose` does, async cleanups included.
+
+        Waits, before it cleans up, for the assemblies that were begun before. A cancelled
+        task does not leave it half done.
+        """
+        disposal = self._begin_disposal(synchronous=False)
+        if disposal is None:
+            return
+        import anyio  # noqa: PLC0415 - only where something is async
+
+        try:
+            await wait_for(self._layers.assemblies)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await disposal.unwind()
+            disposal.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.dispose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.dispose_async()
+
+    def _begin_disposal(self, *, synchronous: bool) -> Disposal | None:
+        """Withdraw all contributions of this lifetime and those it owns, in one generation."""
+        with self._layers.lock:
+            if self._state is not State.ACTIVE:
+                return None
+            lifetimes = list(self._lifetimes())
+            if synchronous:
+                for lifetime in lifetimes:
+                    lifetime._refuse_async()
+            # A host's own listeners go with it, and are told all the same.
+            before = self._layers.watching() if self._owner is None else None
+            for lifetime in lifetimes:
+                lifetime._state = State.DISPOSING
+            entries = [entry for lifetime in lifetimes for entry in lifetime._entries()]
+            entries.sort(key=lambda entry: entry.sequence)
+            gone, _ = self._layers.withdraw(entries)
+            others = [
+                item
+                for lifetime in lifetimes
+                for item in lifetime._detach(is_root=lifetime is self)
+            ]
+            if self._owner is not None:
+                self._owner._owned.pop(self, None)
+            event = self._event(
+                self._disposal, (), (*items(gone), *others), self._layers.generation
+            )
+            return Disposal(self, event, before)
+
+    def _lifetimes(self) -> Iterator[Lifetime]:
+        """Give this lifetime and all that it owns, directly or not."""
+        yield self
+        for owned in self._owned:
+            if isinstance(owned, Lifetime):
+                yield from owned._lifetimes()
+
+    def _entries(self) -> Iterator[Entry]:
+        """Give the entries that this very lifetime registered."""
+        for owned in self._owned:
+            if isinstance(owned, Registration):
+                yield from owned.entries
+
+    def _refuse_async(self) -> None:
+        if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned):
+            raise AsyncProviderError(
+                f"the {self._noun} of {self._source.owner} holds an async context manager; "
+                "use dispose_async()"
+            )
+
+    def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - for subclasses
+        """Leave the host's records, under the lock; *is_root* if its disposal was asked for.
+
+        Gives what change listeners should be told of beside the contributions.
+        """
+        return ()
+
+    async def _wind_down(self) -> None:
+        """Do what comes before the cleanups."""
+
+    async def _unwind(self, errors: list[BaseException]) -> None:
+        await _collect(self._wind_down(), errors)
+        for owned in reversed(list(self._owned)):
+            if isinstance(owned, Lifetime):
+                await owned._unwind(errors)
+            elif isinstance(owned, Cleanup):
+                await _collect(_run(owned), errors)
+            else:
+                owned.entries = ()
+        self._owned.clear()
+        self._state = State.DISPOSED
+
+
+class Disposal:
+    """A disposal under way: the contributions are gone, the cleanups are to come."""
+
+    __slots__ = ("errors", "event", "lifetime", "listeners")
+
+    def __init__(
+        self,
+        lifetime: Lifetime,
+        event: ChangeEvent,
+        listeners: Sequence[Callable[[ChangeEvent], object]] | None,
+    ) -> None:
+        self.lifetime = lifetime
+        self.event = event
+        self.listeners = listeners
+        self.errors: list[BaseException] = []
+
+    async def unwind(self) -> None:
+        """Run the cleanups, the last registered first."""
+        await self.lifetime._unwind(self.errors)
+
+    def end(self) -> None:
+        """Tell the change listeners, and raise what the cleanups raised."""
+        layers = self.lifetime._layers
+        if self.event.removed or self.event.kind == "unloaded":
+            listeners = layers.watching() if self.listeners is None else self.listeners
+            self.errors += tell_all(listeners, self.event)
+        raise_all(self.errors, f"errors while {self.lifetime._source.owner} was disposed")
+
+
+#: What an exception group of change listeners says.
+UNTOLD = "change listeners raised"
+
+
+def items(entries: Sequence[Entry]) -> tuple[Item, ...]:
+    """List *entries* as change events do; change listeners are none of their business."""
+    return tuple(entry.item for entry in entries if entry.kind != "change")
+
+
+async def _collect(step: Awaitable[None], errors: list[BaseException]) -> None:
+    try:
+        await step
+    except BaseException as error:  # noqa: BLE001 - raised when all the others have run
+        errors.append(error)
+
+
+async def _run(cleanup: Cleanup) -> None:
+    result = cleanup.run()
+    if cleanup.is_async:
+        await result
