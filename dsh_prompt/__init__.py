@@ -29,6 +29,7 @@ from dsh_prompt.errors import (
 )
 from dsh_prompt.hookspecs import AsyncCallNext, CallNext, hookimpl, hookspec
 from dsh_prompt.lifecycle import Registration
+from dsh_prompt.model.assembled import AssembledContext, AssembledSection
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import (
     IDENTITY_SECTION,
@@ -38,11 +39,12 @@ from dsh_prompt.model.contributions import (
     SectionOrder,
 )
 from dsh_prompt.model.keys import Key
-from dsh_prompt.model.prompt_assembly import AssembledContext, AssembledSection, PromptAssembly
+from dsh_prompt.model.prompt_assembly import PromptAssembly
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.state import RuntimeState
 from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
-from dsh_prompt.plugins import LoadReport, PluginInfo
+from dsh_prompt.plugin_context import PluginInfo
+from dsh_prompt.plugins import LoadReport
 from dsh_prompt.render.fingerprint import Fingerprint
 from dsh_prompt.render.projection import RuntimeContextProjection
 from dsh_prompt.render.prompt import (

@@ -11,11 +11,14 @@ from dsh_prompt.errors import MultipleCompleteSectionsError, PromptError
 from dsh_prompt.evaluation import Run, evaluate
 from dsh_prompt.invariants import check_assembly
 from dsh_prompt.model.blocks import Blocks
-from dsh_prompt.model.prompt_assembly import PromptAssembly, Provenance
-from dsh_prompt.render.prompt import render_context_sections, render_sections
+from dsh_prompt.model.prompt_assembly import PromptAssembly
+from dsh_prompt.model.provenance import Provenance
+from dsh_prompt.render.prompt import render_contexts, render_sections, tool_size
 from dsh_prompt.waterfall import Waterfall
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dsh_prompt.model.context import AssembleContext
     from dsh_prompt.plan import BlocksPlan, Plan
 
@@ -51,9 +54,9 @@ async def assemble(
 
 async def _contributed(plan: Plan, run: Run) -> tuple[PromptAssembly, Blocks | None]:
     """Give the assembly as contributed, and its complete section, if there is one."""
+    run.check_cancelled()
     variables = await _variables(plan, run)
-    left_out = await _left_out(plan.sections, run)
-    left_out_contexts = await _left_out(plan.contexts, run)
+    left_out, left_out_contexts = await _left_out(plan, run)
     answers = await evaluate(plan.tools.providers, run) if plan.tools.providers else []
     complete = _complete_index(plan.sections, left_out)
     sections = await _texts(plan.sections, left_out, run)
@@ -82,14 +85,16 @@ async def _variables(plan: Plan, run: Run) -> dict[str, str | None]:
     return variables
 
 
-async def _left_out(blocks: BlocksPlan, run: Run) -> set[int]:
-    """Give the indexes of the blocks whose ``when`` is false."""
-    if not blocks.whens:
-        return set()
-    verdicts = await evaluate(blocks.whens, run)
-    return {
-        index for index, verdict in zip(blocks.when_indexes, verdicts, strict=True) if not verdict
-    }
+async def _left_out(plan: Plan, run: Run) -> tuple[set[int], set[int]]:
+    """Give the indexes of the sections, and of the contexts, whose ``when`` is false."""
+    if not plan.whens:
+        return set(), set()
+    verdicts = iter(await evaluate(plan.whens, run))
+    sections, contexts = (
+        {index for index in blocks.when_indexes if not next(verdicts)}
+        for blocks in (plan.sections, plan.contexts)
+    )
+    return sections, contexts
 
 
 def _complete_index(sections: BlocksPlan, left_out: set[int]) -> int | None:
@@ -147,30 +152,23 @@ def _with_their_tools(held: Any, assembly: PromptAssembly) -> Any:
 
 
 def _log(assembly: PromptAssembly) -> None:
-    """Tell what took part: names and sizes, never a text."""
+    """Tell what took part, in one line: names and sizes in characters, never a text."""
     try:
-        sections = ", ".join(
-            f"{section.name}={len(text)}"
-            for section, text in zip(
-                assembly._facts("section"), render_sections(assembly), strict=True
-            )
-        )
-        contexts = ", ".join(
-            f"{name}={len(text)}" for name, text in render_context_sections(assembly)
-        )
+        sections, contexts = render_sections(assembly), render_contexts(assembly)
         digest = assembly.fingerprint().all
     except PromptError as error:
-        logger.debug(
-            "assembled generation %s, which cannot be rendered: %s",
-            assembly.generation,
-            type(error).__name__,
-        )
+        reason = type(error).__name__
+        logger.debug("assembled generation %s: %s when rendered", assembly.generation, reason)
         return
     logger.debug(
         "assembled generation %s: sections [%s] contexts [%s] tools [%s] fingerprint %s",
         assembly.generation,
-        sections,
-        contexts,
-        ", ".join(tool.name for tool in assembly._tools),
+        _sizes(assembly._facts("section"), map(len, sections)),
+        _sizes(assembly._facts("context"), map(len, contexts)),
+        _sizes(assembly._tools, map(tool_size, assembly._tools)),
         digest,
     )
+
+
+def _sizes(items: Iterable[Any], sizes: Iterable[int]) -> str:
+    return ", ".join(f"{item.name}={size}" for item, size in zip(items, sizes, strict=True))

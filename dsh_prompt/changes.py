@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dsh_prompt.disposable import Scope
+    from dsh_prompt.model.source import Source
 
 ChangeKind: TypeAlias = Literal[
     "registered",
@@ -23,7 +24,6 @@ ChangeKind: TypeAlias = Literal[
     "rebound",
     "restricted",
 ]
-Listener: TypeAlias = "Callable[[ChangeEvent], object]"
 #: One contribution that came or went: kind, name, scope (None: global).
 Item: TypeAlias = "tuple[str, str, Scope | None]"
 
@@ -45,9 +45,27 @@ class ChangeEvent:
     generation: int
 
 
+class ChangeListener:
+    """A function that is told of changes, and whose it is."""
+
+    __slots__ = ("function", "source")
+
+    def __init__(self, function: Callable[[ChangeEvent], object], source: Source) -> None:
+        self.function = function
+        self.source = source
+
+    def __call__(self, event: ChangeEvent) -> None:
+        """Tell the function; what it raises carries a note that names its owner."""
+        try:
+            self.function(event)
+        except BaseException as error:
+            error.add_note(f"raised by a change listener of {self.source.owner}")
+            raise
+
+
 def tell_in_turn(
-    listeners: Sequence[Listener], event: ChangeEvent
-) -> tuple[Sequence[Listener], BaseException | None]:
+    listeners: Sequence[ChangeListener], event: ChangeEvent
+) -> tuple[Sequence[ChangeListener], BaseException | None]:
     """Tell *listeners* until one raises: those that were told, and its error."""
     for count, listener in enumerate(listeners, 1):
         try:
@@ -57,7 +75,7 @@ def tell_in_turn(
     return listeners, None
 
 
-def tell_all(listeners: Iterable[Listener], event: ChangeEvent) -> list[BaseException]:
+def tell_all(listeners: Iterable[ChangeListener], event: ChangeEvent) -> list[BaseException]:
     """Tell all *listeners* of what can no longer be stopped, and give what they raised."""
     errors: list[BaseException] = []
     for listener in listeners:

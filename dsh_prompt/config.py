@@ -60,6 +60,16 @@ def _check_order(instance: object, attribute: Any, value: tuple[str, ...] | None
         check_tool_order(value)
 
 
+def _check_tables(_: object, attribute: Any, value: object) -> None:
+    if not isinstance(value, dict):
+        raise ConfigError(f"config: expected a table, got {value!r}", path=attribute.name)
+    for name, table in value.items():
+        if not isinstance(table, dict):
+            raise ConfigError(
+                f"config.{name}: expected a table, got {table!r}", path=f"config.{name}"
+            )
+
+
 @attrs.frozen
 class PluginsConfig:
     """Which installed plugins ``load_entry_points`` loads, and with which settings.
@@ -71,9 +81,7 @@ class PluginsConfig:
     autoload: bool = attrs.field(default=True, validator=_of_type(bool, "a boolean"))
     enable: tuple[str, ...] = attrs.field(default=(), converter=_strings, validator=_check_strings)
     disable: tuple[str, ...] = attrs.field(default=(), converter=_strings, validator=_check_strings)
-    config: dict[str, dict[str, Any]] = attrs.field(
-        factory=dict, validator=_of_type(dict, "a table")
-    )
+    config: dict[str, dict[str, Any]] = attrs.field(factory=dict, validator=_check_tables)
 
 
 @attrs.frozen
@@ -96,7 +104,7 @@ class Config:
     )
     hook_timeout: float | None = attrs.field(default=None, validator=_positive)
     plugins: PluginsConfig = attrs.field(
-        factory=PluginsConfig, validator=_of_type(PluginsConfig, "a table")
+        factory=PluginsConfig, validator=_of_type(PluginsConfig, "a PluginsConfig")
     )
     #: The file that `load` read, for error messages.
     file: str | None = attrs.field(default=None, init=False, eq=False, repr=False)
@@ -141,5 +149,5 @@ def _read(file: Path) -> dict[str, Any] | None:
         raise ConfigError(f"{file}: is no valid TOML: {error}", file=str(file)) from error
     if file.name != PYPROJECT:
         return data
-    table: dict[str, Any] | None = data.get("tool", {}).get(PYPROJECT_TABLE)
-    return table
+    tools = data.get("tool")
+    return tools.get(PYPROJECT_TABLE) if isinstance(tools, dict) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from pathlib import Path
@@ -52,6 +53,17 @@ class Discovery:
     problems: tuple[str, ...]
 
 
+@attrs.frozen
+class _Metadata:
+    """One readable dist-info folder: *folder* is where it stands, *path* what it is."""
+
+    name: str
+    version: str
+    folder: str
+    path: str
+    entry_points: tuple[EntryPoint, ...]
+
+
 def discover() -> Discovery:
     """Scan the installed distributions once for entry points of the group ``dsh_prompt``.
 
@@ -61,13 +73,13 @@ def discover() -> Discovery:
     """
     problems: list[str] = []
     found: dict[str, list[Installed]] = {}
-    for dist in _distributions_in_use(problems):
-        for entry_point in _entry_points(dist, problems):
-            installed = Installed(entry_point.name, _name(dist), dist.version, entry_point)
-            found.setdefault(entry_point.name, []).append(installed)
+    for metadata in _in_use(problems):
+        for point in metadata.entry_points:
+            installed = Installed(point.name, metadata.name, metadata.version, point)
+            found.setdefault(point.name, []).append(installed)
     plugins = {}
     for name in sorted(found):
-        used, *others = sorted(found[name], key=lambda plugin: _normalized(plugin.distribution))
+        used, *others = found[name]
         plugins[name] = used
         problems += [
             f'plugin "{name}" is offered by {used.distribution} {used.version}, which is used, '
@@ -79,56 +91,66 @@ def discover() -> Discovery:
     return Discovery(plugins, tuple(problems))
 
 
-def _distributions_in_use(problems: list[str]) -> Iterable[Any]:
-    """Give the distributions with our entry points, one version of each."""
-    import importlib_metadata  # noqa: PLC0415 - only where something is looked for
-
-    names = {
-        _normalized(_name(dist)): _name(dist)
-        for dist in importlib_metadata.distributions()
-        if _entry_points(dist, problems)
-    }
-    for normalized in sorted(names):
-        name = names[normalized]
-        versions = list(importlib_metadata.distributions(name=name))
-        used, *others = sorted(versions, key=lambda dist: _preference(dist, versions))
+def _in_use(problems: list[str]) -> Iterable[_Metadata]:
+    """Give the distributions that offer plugins, by name, one version of each."""
+    by_name: dict[str, dict[str, _Metadata]] = {}
+    for dist in _distributions():
+        if metadata := _read(dist, problems, only_plugins=True):
+            by_name.setdefault(_normalized(metadata.name), {})[metadata.path] = metadata
+    for normalized in sorted(by_name):
+        versions = by_name[normalized]
+        # Another version may offer nothing, and be the one that is imported.
+        for dist in _distributions(normalized):
+            if metadata := _read(dist, problems, only_plugins=False):
+                versions.setdefault(metadata.path, metadata)
+        used, *others = _by_preference(list(versions.values()))
         problems += [
-            f"{name} {used.version} is used, but metadata of version {other.version} is "
-            f"installed too, in {other.locate_file('')}; reinstall it"
+            f"{used.name} {used.version} is used, but metadata of version {other.version} is "
+            f"installed too, in {other.folder}; reinstall it"
             for other in others
-            if _entry_points(other, problems)
         ]
         yield used
 
 
-def _preference(dist: Any, versions: list[Any]) -> tuple[int, Any]:
-    """Sort key: the place on the path, then the newest version first."""
-    folders = [str(other.locate_file("")) for other in versions]
-    release = re.match(r"\d+(?:\.\d+)*", dist.version or "")
-    numbers = [-int(part) for part in release[0].split(".")] if release else []
-    is_final = release is not None and release[0] == dist.version
-    return folders.index(str(dist.locate_file(""))), (numbers, not is_final)
+def _distributions(name: str | None = None) -> Iterable[Any]:
+    import importlib_metadata  # noqa: PLC0415 - only where something is looked for
+
+    return importlib_metadata.distributions(**({} if name is None else {"name": name}))
 
 
-def _entry_points(dist: Any, problems: list[str]) -> list[EntryPoint]:
+def _by_preference(versions: list[_Metadata]) -> list[_Metadata]:
+    """Sort by the place on the path, and there the newest version first."""
+    newest_first = sorted(versions, key=_release, reverse=True)
+    # Of a folder that is on the path twice the first place counts.
+    path = reversed(list(enumerate(sys.path)))
+    places = {os.path.realpath(folder or "."): place for place, folder in path}
+    return sorted(newest_first, key=lambda one: places.get(one.folder, len(places)))
+
+
+def _release(metadata: _Metadata) -> tuple[list[int], bool]:
+    """Sort key of a version: its numbers, a final release after what leads to it."""
+    match = re.match(r"\d+(?:\.\d+)*", metadata.version)
+    if match is None:
+        return [], False
+    return [int(part) for part in match[0].split(".")], match[0] == metadata.version
+
+
+def _read(dist: Any, problems: list[str], *, only_plugins: bool) -> _Metadata | None:
+    """Read what is needed of *dist*; with *only_plugins* nothing of what offers none."""
+    path = os.path.realpath(str(getattr(dist, "_path", None) or dist.locate_file("")))
     try:
-        points = [point for point in dist.entry_points if point.group == PROJECT]
-        if points and not (_name(dist) and dist.version):
+        points = tuple(point for point in dist.entry_points if point.group == PROJECT)
+        if only_plugins and not points:
+            return None
+        name, version = dist.metadata["Name"], dist.version
+        if not name or not version:
             raise ValueError("it has no name or no version")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001 - one broken package must not hide the others
-        problem = f"the metadata in {_place(dist)} cannot be read: {error}"
+        problem = f"the metadata in {path} cannot be read: {error}"
         if problem not in problems:
             problems.append(problem)
-        return []
-    return points
-
-
-def _place(dist: Any) -> object:
-    return getattr(dist, "_path", None) or dist.locate_file("")
-
-
-def _name(dist: Any) -> str:
-    return str(dist.metadata["Name"] or "")
+        return None
+    return _Metadata(name, version, os.path.realpath(dist.locate_file("")), path, points)
 
 
 def _normalized(name: str) -> str:

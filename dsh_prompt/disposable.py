@@ -8,19 +8,18 @@ from inspect import isasyncgenfunction, isgeneratorfunction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dsh_prompt.changes import tell_all, tell_in_turn, withdrawal
+from dsh_prompt.changes import ChangeListener, tell_all, tell_in_turn, withdrawal
+from dsh_prompt.entries import Entries
 from dsh_prompt.errors import InvalidContributionError, ScopeError, raise_all
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.layers import Entry, Layer
 from dsh_prompt.lifecycle import UNTOLD, Cleanup, Lifetime, Registration, State
+from dsh_prompt.listeners import Listener, order_listeners, required_arguments
 from dsh_prompt.model.contributions import PromptContext, PromptSection
 from dsh_prompt.model.source import Source
-from dsh_prompt.model.tools import ToolProviderResult, ToolSchema, as_schema
-from dsh_prompt.plan import BlockEntry, check_tools
-from dsh_prompt.providers import Provider, check_variable, function_name, is_async_callable
-from dsh_prompt.render.template import NAME, is_variable_name
-from dsh_prompt.tool_registry import Restriction, ToolRegistry, known_tools
-from dsh_prompt.waterfall import Listener, order_listeners, required_arguments
+from dsh_prompt.model.tools import ToolSchema, as_schema
+from dsh_prompt.providers import function_name, is_async_callable
+from dsh_prompt.tool_registry import Restriction, known_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from dsh_prompt.lifecycle import Loading
     from dsh_prompt.model.contributions import Strategy, Text, When
     from dsh_prompt.model.tools import ToolProvider, Tools
-    from dsh_prompt.plugins import PluginInfo
+    from dsh_prompt.plugin_context import PluginInfo
     from dsh_prompt.system_prompt import SystemPrompt
 
     P = ParamSpec("P")
@@ -65,6 +64,10 @@ class DisposableContext(Lifetime):
     ) -> None:
         super().__init__(layers, layer, source, owner=owner, in_block=in_block, loading=loading)
         self._host = host
+
+    @property
+    def _new(self) -> Entries:
+        return Entries(self._layer, self._source, self._in_block)
 
     @property
     def host(self) -> SystemPrompt:
@@ -108,7 +111,7 @@ class DisposableContext(Lifetime):
         self, section: PromptSection | None = None, /, **fields: Any
     ) -> Registration:
         """Register a section of the system prompt: a `PromptSection`, or its fields."""
-        return self._register(self._block_entry(PromptSection, section, fields))
+        return self._register(self._new.block(PromptSection, section, fields))
 
     @overload
     def context(self, context: PromptContext, /) -> Registration: ...
@@ -129,68 +132,32 @@ class DisposableContext(Lifetime):
         self, context: PromptContext | None = None, /, **fields: Any
     ) -> Registration:
         """Register a runtime context: a `PromptContext`, or its fields."""
-        return self._register(self._block_entry(PromptContext, context, fields))
+        return self._register(self._new.block(PromptContext, context, fields))
 
     def variable(
-        self, name: str, value: Callable[..., Any] | str | None, /, *, blocking: bool = False
+        self, name: str, value: Callable[..., Any] | str | None, *, blocking: bool = False
     ) -> Registration:
         """Register what ``{{name}}`` stands for: a constant, or a provider of ``str | None``.
 
         ``blocking=True`` runs the provider in a worker thread under ``assemble_async``.
         """
-        return self._register(self.variable_entry(name, value, blocking=blocking))
+        return self._register(self._new.variable(name, value, blocking=blocking))
 
-    def variable_entry(self, name: str, value: object, *, blocking: bool = False) -> Entry:
-        """Give the entry for a variable, without registering it."""
-        if not is_variable_name(name):
-            raise InvalidContributionError(
-                f'invalid prompt variable name "{name}" (must match /^{NAME}$/)'
-            )
-        if callable(value):
-            value = Provider(
-                value, "variable", name, check_variable, source=self._source, blocking=blocking
-            )
-        elif value is not None and not isinstance(value, str):
-            raise InvalidContributionError(
-                f'prompt variable "{name}" must be a str, or a callable that returns one, '
-                f"not {value!r}"
-            )
-        return self._entry("variable", name, value)
-
-    def tool(self, schema: ToolSchema | Mapping[str, Any], /) -> Registration:
+    def tool(self, schema: ToolSchema | Mapping[str, Any]) -> Registration:
         """Register one tool, a `ToolSchema` or a dict of its fields, in the tool registry."""
         tool = as_schema(schema)
-        return self._register(self._entry("tool", tool.name, tool))
+        return self._register(self._new.of("tool", tool.name, tool))
 
-    def tools(self, tools: ToolProvider | Tools, /, *, blocking: bool = False) -> Registration:
+    def tools(self, tools: ToolProvider | Tools, *, blocking: bool = False) -> Registration:
         """Register a tool provider, or an iterable of schemas (they go into the registry).
 
         A provider returns a `ToolProviderResult`, or an iterable of `ToolSchema` or dict.
         """
-        return self._register(*self.tool_entries(tools, blocking=blocking))
-
-    def tool_entries(self, tools: Any, *, blocking: bool = False) -> list[Entry]:
-        """Give the entries for a tool provider or for schemas, without registering them."""
-        if isinstance(tools, ToolProviderResult):
-            tools = partial(_constant, tools)
-        if isinstance(tools, ToolRegistry):
-            return [self._entry("tools", "registry", tools)]
-        if callable(tools):
-            name = function_name(tools)
-            provider = Provider(
-                tools, "tool provider", name, check_tools, source=self._source, blocking=blocking
-            )
-            return [self._entry("tools", name, provider)]
-        if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
-            raise InvalidContributionError(
-                f"tools() takes a provider or an iterable of schemas, not {tools!r}; "
-                "tool() takes a single one"
-            )
-        return [self._entry("tool", tool.name, tool) for tool in map(as_schema, tools)]
+        return self._register(*self._new.tools(tools, blocking=blocking))
 
     def suppress_runtime_context(self) -> Registration:
         """Leave all runtime contexts out of the assemblies that see this layer."""
-        return self._register(self._entry("suppressor", "runtime-context", None))
+        return self._register(self._new.of("suppressor", "runtime-context", None))
 
     def on_assemble(
         self,
@@ -225,10 +192,10 @@ class DisposableContext(Lifetime):
 
     def register_listener(self, listener: Listener) -> Registration:
         """Register a waterfall *listener* that is made already."""
-        entry = self._entry("listener", listener.name, listener)
+        entry = self._new.of("listener", listener.name, listener)
         return self._register(entry, check=partial(self._check_order, entry))
 
-    def on_change(self, listener: Callable[[ChangeEvent], object], /) -> Registration:
+    def on_change(self, listener: Callable[[ChangeEvent], object]) -> Registration:
         """Register a plain function that is called with every `ChangeEvent`, in every scope.
 
         One that raises while something is being registered or loaded takes that back.
@@ -240,7 +207,8 @@ class DisposableContext(Lifetime):
             )
         name = function_name(listener)
         watchers = self._layers.watchers
-        return self._register(Entry("change", name, listener, watchers, self._source))
+        told = ChangeListener(listener, self._source)
+        return self._register(Entry("change", name, told, watchers, self._source))
 
     def callback(
         self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
@@ -280,7 +248,7 @@ class DisposableContext(Lifetime):
             raise
         return value
 
-    def create_scope(self, name: str, /, parent: Scope | None = None) -> Scope:
+    def create_scope(self, name: str, parent: Scope | None = None) -> Scope:
         """Create a scope for one agent, to be disposed with this context.
 
         Its assemblies see its own layer over those of *parent* and its ancestors, over the
@@ -299,28 +267,15 @@ class DisposableContext(Lifetime):
             raise ScopeError(f"{parent!r} is no scope of this host; create_scope() makes one")
         return parent._layer
 
-    def _entry(self, kind: str, name: str, value: object) -> Entry:
-        return Entry(kind, name, value, self._layer, self._source, self._in_block)
-
-    def _block_entry(self, cls: type[Any], given: object, fields: dict[str, Any]) -> BlockEntry:
-        if given is None:
-            given = cls(**fields)
-        elif fields:
-            raise TypeError(f"give a {cls.__name__} or its fields, not both")
-        return self.block_entry(cls, given)
-
-    def block_entry(self, cls: type[Any], given: object) -> BlockEntry:
-        """Give the entry for a section or context, without registering it."""
-        if not isinstance(given, PromptSection | PromptContext) or not isinstance(given, cls):
-            raise InvalidContributionError(f"expected a {cls.__name__}, not {given!r}")
-        return BlockEntry(given, self._layer, self._source, self._in_block)
-
     def _check_order(self, entry: Entry) -> None:
         """Raise `PluginConflictError` where *entry* would close a cycle of before and after."""
         layers = self._layers
-        constrained = layers.constrained
-        leaves = [leaf for leaf in constrained if entry.layer in layers.chain(leaf)]
+        constrained = {*layers.constrained}
         if entry.value.before or entry.value.after:
+            constrained.add(entry.layer)
+        # Below: chains that will see the entry. Above: chains that it will see.
+        leaves = [leaf for leaf in constrained if entry.layer in layers.chain(leaf)]
+        if constrained.intersection(layers.chain(entry.layer)):
             leaves.append(entry.layer)
         for leaf in leaves:
             known = [other for layer in layers.chain(leaf) for other in layer.all("listener")]
@@ -408,9 +363,10 @@ class Scope(DisposableContext):
         restriction = Restriction(allow, deny)
 
         def check() -> None:
-            restriction.check_known(known_tools(self._layers.chain(self._layer)))
+            chain = self._layers.chain(self._layer)
+            restriction.check_known(known_tools(chain, loading=True))
 
-        entry = self._entry("restriction", "tools", restriction)
+        entry = self._new.of("restriction", "tools", restriction)
         return self._register(entry, kind="restricted", check=check)
 
     def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - the base's
@@ -420,10 +376,6 @@ class Scope(DisposableContext):
     def __repr__(self) -> str:
         ended = "" if self._state is State.ACTIVE else f" {self._state.value}"
         return f"<Scope {self._name!r}{ended}>"
-
-
-def _constant(value: T) -> T:
-    return value
 
 
 def _is_generator(function: Callable[..., Any]) -> bool:

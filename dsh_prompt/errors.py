@@ -47,10 +47,6 @@ class MultipleCompleteSectionsError(PromptError):
         self.names = names
 
 
-class ToolOrderError(PromptError, ValueError):
-    """Raised for a malformed ``tool_order``, or for one that lists unknown tools."""
-
-
 class ReservedToolNameError(PromptError):
     """Raised when a tool is named like the marker for unlisted tools."""
 
@@ -118,6 +114,10 @@ class ConfigError(PromptError, ValueError):
         self.file = file
 
 
+class ToolOrderError(ConfigError):
+    """Raised for a malformed ``tool_order``, or for one that lists unknown tools."""
+
+
 class PluginLoadError(PromptError):
     """Raised when a plugin cannot be imported, is not valid, or fails to activate."""
 
@@ -130,8 +130,10 @@ class PluginLoadError(PromptError):
 class PluginConfigError(PluginLoadError, ConfigError):
     """Raised when a plugin refuses its configuration: a load error and a config error."""
 
-    def __init__(self, error: ConfigError, *, plugin: str, distribution: str | None = None) -> None:
-        PromptError.__init__(self, f'plugin "{plugin}" refuses its configuration: {error}')
+    def __init__(
+        self, message: str, error: ConfigError, *, plugin: str, distribution: str | None = None
+    ) -> None:
+        PromptError.__init__(self, message)
         self.plugin = plugin
         self.distribution = distribution
         self.path = error.path

@@ -6,7 +6,8 @@ import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dsh_prompt.errors import AssemblyCancelledError, PromptError, ProviderError
+from dsh_prompt.errors import AssemblyCancelledError, PromptError
+from dsh_prompt.providers import OverdueError, WrongTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -49,8 +50,11 @@ async def evaluate(providers: Sequence[Provider], run: Run) -> list[Any]:
             if run.synchronous:
                 raise provider.is_asynchronous()
             return await Concurrently(providers, results, run).finish()
-        value = call(provider, context)
-        if type(value) is not str:
+        try:
+            value = provider.function(context) if provider.wants_context else provider.function()
+        except Exception as error:
+            raise provider.raised(error) from error
+        if type(value) is not str or not provider.gives_text:
             if inspect.isawaitable(value):
                 if run.synchronous:
                     discard(value)
@@ -63,22 +67,14 @@ async def evaluate(providers: Sequence[Provider], run: Run) -> list[Any]:
     return results
 
 
-def call(provider: Provider, context: AssembleContext) -> Any:
-    """Call *provider*; what it raises becomes a `ProviderError`."""
-    try:
-        if provider.wants_context:
-            return provider.function(context)
-        return provider.function()
-    except Exception as error:
-        raise provider.raised(error) from error
-
-
 def checked(provider: Provider, value: Any) -> Any:
     """Give *value* as the type that the provider owes, or raise `ProviderError`."""
     try:
         return provider.check(value)
-    except Exception as error:
+    except WrongTypeError as error:
         raise provider.failed(str(error)) from error
+    except Exception as error:
+        raise provider.raised(error) from error
 
 
 def discard(awaitable: Any) -> None:
@@ -100,7 +96,7 @@ class Concurrently:
         self.providers = providers
         self.run = run
         self.start = len(results)
-        self.results: list[Any] = [*results, *[None] * (len(providers) - len(results))]
+        self.results: list[Any] = [*results, *[_MISSING] * (len(providers) - len(results))]
         self.failures: dict[int, PromptError] = {}
         self.scopes: dict[int, Any] = {}
 
@@ -108,66 +104,85 @@ class Concurrently:
         """Evaluate the remaining providers; *first* is what the next one returned already."""
         async with self.anyio.create_task_group() as group:
             for index in range(self.start, len(self.providers)):
-                pending = first if index == self.start else None
-                work = self._begin(index, pending)
+                work = self._begin(index, first if index == self.start else None)
                 if self.failures:
-                    discard(work)
                     break
                 if work is not None:
                     group.start_soon(self._await, index, work)
-        if self.failures:
-            raise self.failures[min(self.failures)]
+        for index, result in enumerate(self.results):
+            if index in self.failures:
+                raise self.failures[index]
+            if result is _MISSING:
+                raise self.providers[index].failed("was cancelled by something else")
         self.run.check_cancelled()
         return self.results
 
     def _begin(self, index: int, pending: Awaitable[Any] | None) -> Awaitable[Any] | None:
         """Call the provider at *index*; give what is left to await, if anything."""
-        provider, context = self.providers[index], self.run.context
+        provider = self.providers[index]
         try:
             self.run.check_cancelled()
-            if pending is not None:
-                return pending
-            if provider.blocking and not provider.is_async:
-                return self._in_thread(provider)
-            value = call(provider, context)
-            if inspect.isawaitable(value):
-                return value
-            self.results[index] = checked(provider, value)
         except PromptError as error:
             discard(pending)
             self.failures[index] = error
+            return None
+        if pending is not None:
+            return pending
+        if provider.blocking and not provider.is_async:
+            return self._in_thread(provider)
+        try:
+            value = provider.call(self.run.context)
+        except Exception as error:  # noqa: BLE001 - it is raised when its turn comes
+            self._failed(index, error)
+            return None
+        if inspect.isawaitable(value):
+            return value
+        self._finished(index, value)
         return None
 
     async def _in_thread(self, provider: Provider) -> Any:
-        function = partial(call, provider, self.run.context)
-        return await self.anyio.to_thread.run_sync(function, abandon_on_cancel=True)
+        function = partial(provider.call, self.run.context)
+        value = await self.anyio.to_thread.run_sync(function, abandon_on_cancel=True)
+        return await value if inspect.isawaitable(value) else value
 
     async def _await(self, index: int, work: Awaitable[Any]) -> None:
-        provider = self.providers[index]
         if self.failures and min(self.failures) < index:
             discard(work)
             return
         with self.anyio.CancelScope() as scope:
             self.scopes[index] = scope
             try:
-                self.results[index] = checked(provider, await self._limited(provider, work))
+                value = await self._within_timeout(work)
             except Exception as error:  # noqa: BLE001 - it is raised when its turn comes
                 self._failed(index, error)
+            else:
+                self._finished(index, value)
 
-    async def _limited(self, provider: Provider, work: Awaitable[Any]) -> Any:
+    async def _within_timeout(self, work: Awaitable[Any]) -> Any:
         timeout = self.run.timeout
         if timeout is None:
             return await work
         with self.anyio.move_on_after(timeout):
             return await work
-        raise provider.failed(f"took longer than hook_timeout ({timeout:g} s)")
+        raise OverdueError(timeout)
+
+    def _finished(self, index: int, value: Any) -> None:
+        try:
+            self.results[index] = checked(self.providers[index], value)
+        except PromptError as failure:
+            self._fail(index, failure)
 
     def _failed(self, index: int, error: Exception) -> None:
-        if not isinstance(error, ProviderError):
-            failure = self.providers[index].raised(error)
-            failure.__cause__ = error
-            error = failure
-        self.failures[index] = error
+        failure = self.providers[index].raised(error)
+        failure.__cause__ = error
+        self._fail(index, failure)
+
+    def _fail(self, index: int, failure: PromptError) -> None:
+        self.failures[index] = failure
         for later, scope in self.scopes.items():
             if later > index:
                 scope.cancel()
+
+
+# The result of a provider that has not come to an end.
+_MISSING: Any = object()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextvars import copy_context
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
+
+from dsh_prompt.lifecycle import enter_disposal
+from dsh_prompt.running import wait_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from contextlib import AbstractAsyncContextManager
+    from contextvars import Context
 
 
 class HeldContext:
@@ -25,38 +29,46 @@ class HeldContext:
         self._left = Event()
         self._value: Any = None
         self._error: BaseException | None = None
+        # That of whoever disposes: the manager is left as part of that disposal.
+        self._context: Context | None = None
         self._post: Callable[[Callable[[], object]], object] = lambda _: None
 
     async def enter(self) -> Any:
         """Enter the manager and give what it gives; raises what it raises."""
         self._post = _spawn(self._hold)
-        await self._entered.wait()
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
+        try:
+            await self._entered.wait()
+        except BaseException:
+            self._stop.set()  # nobody will know of it: it is left as soon as it is entered
+            raise
+        self._raise()
         return self._value
 
     async def leave(self) -> None:
         """Leave the manager; raises what it raises."""
+        self._context = copy_context()
         if not self._left.is_set():  # as it is where the loop of its task has ended
             self._post(self._stop.set)
-            await anyio.to_thread.run_sync(self._left.wait, abandon_on_cancel=True)
-        if isinstance(self._error, Exception):
-            error, self._error = self._error, None
-            raise error
+            await wait_in_thread(self._left)
+        self._raise()
 
     async def _hold(self) -> None:
         try:
             async with self._manager as self._value:
                 self._entered.set()
                 await self._stop.wait()
-        except BaseException as error:
+                enter_disposal(self._context)
+        except BaseException as error:  # noqa: BLE001 - raised to whoever enters or leaves
             self._error = error
-            if not isinstance(error, Exception):
-                raise
         finally:
             self._entered.set()
             self._left.set()
+
+    def _raise(self) -> None:
+        error, self._error = self._error, None
+        # Cancelled with its loop: it was left all the same.
+        if error is not None and not isinstance(error, anyio.get_cancelled_exc_class()):
+            raise error
 
 
 # asyncio keeps weak references to tasks only.

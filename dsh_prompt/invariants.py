@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from dsh_prompt.errors import InvariantError
+from dsh_prompt.model.assembled import complaint
 from dsh_prompt.model.blocks import Blocks
-from dsh_prompt.model.prompt_assembly import AssembledContext, AssembledSection, Provenance
+from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.source import describe
 from dsh_prompt.model.tools import ToolSchema
 from dsh_prompt.render.template import is_variable_name
@@ -26,11 +27,14 @@ def check_assembly(assembly: PromptAssembly) -> None:
     declared type.
     """
     provenance = assembly._provenance or Provenance()
-    for kind, held in (("section", assembly._sections), ("context", assembly._contexts)):
-        if isinstance(held, Blocks):
-            _check_untouched(kind, held)
-        else:
-            _check_blocks(kind, held, provenance)
+    if isinstance(assembly._sections, Blocks):
+        _check_untouched("section", assembly._sections)
+    else:
+        _check_blocks("section", assembly._sections, provenance)
+    if isinstance(assembly._contexts, Blocks):
+        _check_untouched("context", assembly._contexts)
+    else:
+        _check_blocks("context", assembly._contexts, provenance)
     _check_tools(assembly._tools, provenance)
     _check_variables(assembly._variables, provenance)
 
@@ -42,38 +46,29 @@ def _check_untouched(kind: str, held: Blocks) -> None:
             _breach(f"assembled {kind} names must be non-empty", block.source)
 
 
-def _check_blocks(kind: str, items: Sequence[Any], provenance: Provenance) -> None:
-    cls = AssembledSection if kind == "section" else AssembledContext
-    seen: dict[str, Source | None] = {}
+def _check_blocks(
+    kind: Literal["section", "context"], items: Sequence[Any], provenance: Provenance
+) -> None:
+    seen = set()
     for item in items:
-        culprit = provenance.faults.get(id(item), (item, getattr(item, "source", None)))[1]
-        if not isinstance(item, cls):
-            _breach(f"assembled {kind} {item!r} must be an {cls.__name__}", culprit)
-        if not isinstance(item.name, str) or not item.name:
-            _breach(f"assembled {kind} names must be non-empty", culprit)
+        wrong = complaint(kind, item)
+        if wrong is not None:
+            owner = getattr(item, "source", None)
+            _breach(wrong, provenance.culprit(kind, id(item)) or owner)
         if item.name in seen:
-            _breach(
-                f'assembled {kind} name "{item.name}" is duplicated',
-                _newcomer(seen[item.name], item.source),
-            )
-        seen[item.name] = item.source
-        if not isinstance(item.text, str):
-            _breach(f'assembled {kind} "{item.name}" text must be a string', culprit)
-
-
-def _newcomer(first: Source | None, second: Source | None) -> Source | None:
-    """Of two that share a name, give the one that the waterfall brought."""
-    return first if first is not None and first.how == "waterfall" else second
+            wrong = f'assembled {kind} name "{item.name}" is duplicated'
+            _breach(wrong, provenance.culprit(kind, item.name) or item.source)
+        seen.add(item.name)
 
 
 def _check_tools(tools: Sequence[Any], provenance: Provenance) -> None:
-    for tool in tools:
+    for index, tool in enumerate(tools):
         if isinstance(tool, ToolSchema) and tool.name:
             continue
-        source = provenance.tool_index().get(id(tool), (tool, None))[1]
+        source = list(provenance.tool_sources(tools))[index]
         if isinstance(tool, ToolSchema):
             _breach("assembled tool names must be non-empty", source)
-        _breach(f"assembled tool {tool!r} must be a ToolSchema", source)
+        _breach(f"assembled tool of type {type(tool).__name__} must be a ToolSchema", source)
 
 
 def _check_variables(variables: Mapping[str, Any], provenance: Provenance) -> None:

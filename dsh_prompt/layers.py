@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from dsh_prompt.errors import DuplicateContributionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from dsh_prompt.changes import ChangeEvent, Item
+    from dsh_prompt.changes import ChangeListener, Item
     from dsh_prompt.disposable import Scope
     from dsh_prompt.model.source import Source
     from dsh_prompt.running import RunningAssembly
@@ -137,7 +137,7 @@ class Layers:
             link = link.parent
         return [self.root, *reversed(chain)]
 
-    def watching(self) -> list[Callable[[ChangeEvent], object]]:
+    def watching(self) -> list[ChangeListener]:
         """List the change listeners, in registration order."""
         if not self.watchers.entries:
             return []
@@ -188,10 +188,8 @@ class Layers:
         """Begin a new generation in which *layers* changed, and give its number."""
         self.generation += 1
         for layer in layers:
-            if layer.dependents:
-                for dependent in layer.dependents:
-                    dependent.plan = None
-                layer.dependents = None
+            for dependent in list(layer.dependents or ()):
+                self._forget_plan(dependent)
         return self.generation
 
     def relink(self, layer: Layer, parent: Layer | None) -> int:
@@ -200,6 +198,10 @@ class Layers:
             generation = self.touch([layer])
             layer.parent = parent
             return generation
+
+    def next_sequence(self) -> int:
+        """Give the number of the next registration, or load."""
+        return next(self._sequence)
 
     def join_block(self) -> None:
         """Count one more entry-point plugin; the first one sets the place of their block."""
@@ -229,10 +231,13 @@ class Layers:
         """Forget the plan of a disposed scope's *layer*, for good."""
         with self.lock:
             layer.closed = True
-            layer.plan = None
-            for link in self.chain(layer):
-                if link.dependents:
-                    link.dependents.pop(layer, None)
+            self._forget_plan(layer)
+
+    def _forget_plan(self, layer: Layer) -> None:
+        layer.plan = None
+        for link in self.chain(layer):
+            if link.dependents:
+                link.dependents.pop(layer, None)
 
     def _admit(self, entries: Sequence[Entry]) -> None:
         taken: dict[tuple[Layer, tuple[str, str | int]], Entry] = {}

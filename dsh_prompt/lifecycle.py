@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import enum
+from contextvars import ContextVar
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
-from dsh_prompt.running import wait_for
+from dsh_prompt.running import wait_for, wait_in_thread
 from dsh_prompt.waterfall import drive
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from contextvars import Context
     from types import TracebackType
     from typing import Self
 
-    from dsh_prompt.changes import ChangeKind, Item
+    from dsh_prompt.changes import ChangeKind, ChangeListener, Item
     from dsh_prompt.layers import Entry, Layer, Layers
     from dsh_prompt.model.source import Source
 
@@ -76,6 +79,7 @@ class Lifetime:
 
     __slots__ = (
         "__weakref__",
+        "_ending",
         "_in_block",
         "_layer",
         "_layers",
@@ -108,6 +112,7 @@ class Lifetime:
         self._loading = loading
         self._owned: dict[Registration | Cleanup | Lifetime, None] = {}
         self._state = State.ACTIVE
+        self._ending: Disposal | None = None
 
     @property
     def is_gone(self) -> bool:
@@ -198,19 +203,27 @@ class Lifetime:
         than one). Disposing twice is harmless. Raises `AsyncProviderError`, before anything
         changes, where a cleanup is async: `dispose_async` is for those.
         """
-        disposal = self._begin_disposal(synchronous=True)
+        self._dispose_now("dispose_async()")
+
+    def _dispose_now(self, twin: str) -> None:
+        """Dispose without an event loop; *twin* is what the caller should use in one."""
+        disposal = self._begin_disposal(twin)
         if disposal is not None:
-            drive(disposal.unwind())
+            drive(disposal.unwind(twin))
             disposal.end()
 
     async def dispose_async(self) -> None:
         """Do what `dispose` does, async cleanups included.
 
-        Waits, before it cleans up, for the assemblies that were begun before. A cancelled
-        task does not leave it half done.
+        Waits, before it cleans up, for the assemblies that were begun before, and where a
+        disposal is under way already, for its end. A cancelled task does not leave it half
+        done.
         """
-        disposal = self._begin_disposal(synchronous=False)
+        disposal = self._begin_disposal()
         if disposal is None:
+            under_way = self._ending
+            if under_way is not None and under_way not in _inside.get():
+                await wait_in_thread(under_way.done)
             return
         import anyio  # noqa: PLC0415 - only where something is async
 
@@ -243,15 +256,18 @@ class Lifetime:
     ) -> None:
         await self.dispose_async()
 
-    def _begin_disposal(self, *, synchronous: bool) -> Disposal | None:
-        """Withdraw all contributions of this lifetime and those it owns, in one generation."""
+    def _begin_disposal(self, async_twin: str | None = None) -> Disposal | None:
+        """Withdraw all contributions of this lifetime and those it owns, in one generation.
+
+        With an *async_twin* nothing async may be left to clean up: the error names the twin.
+        """
         with self._layers.lock:
             if self._state is not State.ACTIVE:
                 return None
             lifetimes = list(self._lifetimes())
-            if synchronous:
+            if async_twin is not None:
                 for lifetime in lifetimes:
-                    lifetime._refuse_async()
+                    lifetime._refuse_async(async_twin)
             # A host's own listeners go with it, and are told all the same.
             before = self._layers.watching() if self._owner is None else None
             for lifetime in lifetimes:
@@ -269,7 +285,10 @@ class Lifetime:
             event = self._event(
                 self._disposal, (), (*items(gone), *others), self._layers.generation
             )
-            return Disposal(self, event, before)
+            disposal = Disposal(self, event, before)
+            for lifetime in lifetimes:
+                lifetime._ending = disposal
+            return disposal
 
     def _lifetimes(self) -> Iterator[Lifetime]:
         """Give this lifetime and all that it owns, directly or not."""
@@ -284,11 +303,11 @@ class Lifetime:
             if isinstance(owned, Registration):
                 yield from owned.entries
 
-    def _refuse_async(self) -> None:
+    def _refuse_async(self, twin: str) -> None:
         if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned):
             raise AsyncProviderError(
                 f"the {self._noun} of {self._source.owner} holds an async context manager; "
-                "use dispose_async()"
+                f"use {twin}"
             )
 
     def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - for subclasses
@@ -298,41 +317,50 @@ class Lifetime:
         """
         return ()
 
-    async def _wind_down(self) -> None:
-        """Do what comes before the cleanups."""
+    async def _wind_down(self, async_twin: str | None) -> None:
+        """Do what comes before the cleanups; nothing async if there is an *async_twin*."""
 
-    async def _unwind(self, errors: list[BaseException]) -> None:
-        await _collect(self._wind_down(), errors)
+    async def _unwind(self, errors: list[BaseException], async_twin: str | None) -> None:
+        owner = self._source.owner
+        await _collect(self._wind_down(async_twin), errors, owner)
         for owned in reversed(list(self._owned)):
             if isinstance(owned, Lifetime):
-                await owned._unwind(errors)
+                await owned._unwind(errors, async_twin)
             elif isinstance(owned, Cleanup):
-                await _collect(_run(owned), errors)
+                await _collect(_run(owned), errors, owner)
             else:
                 owned.entries = ()
         self._owned.clear()
+        # A disposed scope can be a parent for long: it must not hold its owner.
+        self._owner = self._ending = None
         self._state = State.DISPOSED
 
 
 class Disposal:
     """A disposal under way: the contributions are gone, the cleanups are to come."""
 
-    __slots__ = ("errors", "event", "lifetime", "listeners")
+    __slots__ = ("done", "errors", "event", "lifetime", "listeners")
 
     def __init__(
         self,
         lifetime: Lifetime,
         event: ChangeEvent,
-        listeners: Sequence[Callable[[ChangeEvent], object]] | None,
+        listeners: Sequence[ChangeListener] | None,
     ) -> None:
         self.lifetime = lifetime
         self.event = event
         self.listeners = listeners
         self.errors: list[BaseException] = []
+        self.done = Event()
 
-    async def unwind(self) -> None:
-        """Run the cleanups, the last registered first."""
-        await self.lifetime._unwind(self.errors)
+    async def unwind(self, async_twin: str | None = None) -> None:
+        """Run the cleanups, the last registered first; none async if there is a twin."""
+        token = _inside.set((*_inside.get(), self))
+        try:
+            await self.lifetime._unwind(self.errors, async_twin)
+        finally:
+            _inside.reset(token)
+            self.done.set()
 
     def end(self) -> None:
         """Tell the change listeners, and raise what the cleanups raised."""
@@ -341,6 +369,16 @@ class Disposal:
             listeners = layers.watching() if self.listeners is None else self.listeners
             self.errors += tell_all(listeners, self.event)
         raise_all(self.errors, f"errors while {self.lifetime._source.owner} was disposed")
+
+
+# The disposals that the running code is part of: it must not wait for their end.
+_inside: ContextVar[tuple[Disposal, ...]] = ContextVar("_inside", default=())
+
+
+def enter_disposal(context: Context | None) -> None:
+    """Make this task part of the disposals that *context* was taken in."""
+    if context is not None:
+        _inside.set(context.get(_inside, ()))
 
 
 #: What an exception group of change listeners says.
@@ -352,10 +390,11 @@ def items(entries: Sequence[Entry]) -> tuple[Item, ...]:
     return tuple(entry.item for entry in entries if entry.kind != "change")
 
 
-async def _collect(step: Awaitable[None], errors: list[BaseException]) -> None:
+async def _collect(step: Awaitable[None], errors: list[BaseException], owner: str) -> None:
     try:
         await step
     except BaseException as error:  # noqa: BLE001 - raised when all the others have run
+        error.add_note(f"raised while what {owner} registered was cleaned up")
         errors.append(error)
 
 

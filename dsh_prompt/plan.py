@@ -10,94 +10,19 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dsh_prompt.layers import Entry
-from dsh_prompt.model.blocks import Block
-from dsh_prompt.model.contributions import PromptSection
-from dsh_prompt.model.tools import ToolProviderResult
-from dsh_prompt.providers import Provider, check_text
-from dsh_prompt.render.template import parse
+from dsh_prompt.listeners import in_registration_order, order_listeners
+from dsh_prompt.providers import Provider
 from dsh_prompt.tool_order import order_tools, utf16_key
 from dsh_prompt.tool_registry import ToolRegistry, known_tools, visible_tools
-from dsh_prompt.waterfall import in_registration_order, order_listeners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from dsh_prompt.layers import Layer
-    from dsh_prompt.model.contributions import PromptContext
+    from dsh_prompt.entries import BlockEntry
+    from dsh_prompt.layers import Entry, Layer
+    from dsh_prompt.listeners import Listener
     from dsh_prompt.model.source import Source
-    from dsh_prompt.model.tools import ToolSchema
-    from dsh_prompt.waterfall import Listener
-
-
-class BlockEntry(Entry):
-    """The entry of a section or context, with what all plans share of it."""
-
-    __slots__ = ("_block", "text", "when")
-
-    value: PromptSection | PromptContext
-
-    def __init__(
-        self,
-        value: PromptSection | PromptContext,
-        layer: Layer,
-        source: Source,
-        in_block: str | None = None,
-    ) -> None:
-        kind = "section" if isinstance(value, PromptSection) else "context"
-        super().__init__(kind, value.name, value, layer, source, in_block)
-        self._block: Block | None = None
-        self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)
-        self.when = None if value.when is None else self._when_provider(value.when)
-
-    def _text_provider(self, function: Callable[..., Any]) -> Provider:
-        blocking = self.value.blocking
-        return Provider(
-            function, self.kind, self.name, check_text, source=self.source, blocking=blocking
-        )
-
-    def _when_provider(self, function: Callable[..., Any]) -> Provider:
-        return Provider(function, f"when of {self.kind}", self.name, bool, source=self.source)
-
-    def block(self, constants: Mapping[str, str | None]) -> Block:
-        """Give the block for a plan in which *constants* are the constant variables."""
-        block = self._block
-        if block is None:
-            block = self._block = self._new_block()
-        cacheable = self._cacheable(block, constants)
-        if cacheable != block.cacheable:
-            # Other chains may use the other one: make a new one rather than change it.
-            block = self._block = self._new_block(cacheable=cacheable)
-        return block
-
-    def _new_block(self, *, cacheable: bool = False) -> Block:
-        value = self.value
-        block = Block(
-            "section" if self.kind == "section" else "context",
-            value.name,
-            value.order,
-            title=value.title,
-            literal=value.literal,
-            cacheable=cacheable,
-            strategy=getattr(value, "strategy", "when_non_empty"),
-            requires_tools=value.requires_tools,
-            source=self.source,
-        )
-        if isinstance(self.text, str):
-            block.template = parse(self.text, literal=value.literal)
-        return block
-
-    def _cacheable(self, block: Block, constants: Mapping[str, str | None]) -> bool:
-        """Tell it: an explicit value wins; else static texts of constant variables are."""
-        value = self.value
-        if not isinstance(value, PromptSection):
-            return False
-        if value.cacheable is not None:
-            return value.cacheable
-        template = block.template
-        if not isinstance(self.text, str) or template is None or template.malformed is not None:
-            return False
-        return all(constants.get(name) is not None for name in template.names)
+    from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
 
 
 class BlocksPlan:
@@ -153,7 +78,9 @@ class ToolsPlan:
         self.order = order
         self.steps: list[tuple[list[tuple[ToolSchema, Source]], list[str]] | Provider] = []
         for entry in entries:
-            if isinstance(entry.value, ToolRegistry):
+            registry = entry.value.function
+            if isinstance(registry, ToolRegistry) and registry.serves(chain[0]):
+                # Taken now, so that tools are of one generation with all the rest.
                 tools = [(tool.value, tool.source) for tool in visible_tools(chain)]
                 self.steps.append((tools, known_tools(chain)))
             else:
@@ -204,18 +131,6 @@ def _same(before: list[ToolProviderResult], now: list[ToolProviderResult]) -> bo
     )
 
 
-def check_tools(value: Any) -> ToolProviderResult:
-    """Accept what a tool provider may return."""
-    if isinstance(value, ToolProviderResult):
-        return value
-    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-        raise TypeError(f"returned {type(value).__name__} instead of tool schemas")
-    try:
-        return ToolProviderResult(value)
-    except Exception as error:
-        raise TypeError(f"returned something that is no tool: {error}") from error
-
-
 class Plan:
     """What a chain of layers contributes, ready to be evaluated; see the module."""
 
@@ -230,6 +145,7 @@ class Plan:
         "variable_names",
         "variable_providers",
         "variable_sources",
+        "whens",
     )
 
     def __init__(
@@ -256,6 +172,8 @@ class Plan:
         self.sections = BlocksPlan(merged["section"].values(), self.constants)
         contexts = () if self.suppressed else merged["context"].values()
         self.contexts = BlocksPlan(contexts, self.constants)
+        # One step decides for both who takes part.
+        self.whens = [*self.sections.whens, *self.contexts.whens]
         providers = [
             entry
             for entries in listed["tools"]

@@ -17,17 +17,36 @@ _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 Check: TypeAlias = "Callable[[Any], Any]"
 
 
+class OverdueError(TimeoutError):
+    """Raised where ``hook_timeout`` has passed, *seconds* after the call."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"took longer than hook_timeout ({seconds:g} s)")
+
+
+def failure_of(error: Exception) -> str:
+    """Tell in a few words how contributed code failed with *error*."""
+    if isinstance(error, OverdueError):
+        return str(error)
+    return f"raised {type(error).__name__}: {error}"
+
+
+class WrongTypeError(TypeError):
+    """Raised by a check for what a provider must not return."""
+
+
 class Provider:
     """A callable that gives a text, a variable, tools, or whether a block takes part.
 
     *what* is the kind as messages name it (``section``, ``variable``, ``when of section``,
-    ...), *check* turns a result into the wanted type or raises `TypeError`.
+    ...), *check* turns a result into the wanted type or raises `WrongTypeError`.
     """
 
     __slots__ = (
         "blocking",
         "check",
         "function",
+        "gives_text",
         "is_async",
         "name",
         "source",
@@ -51,6 +70,8 @@ class Provider:
         self.check = check
         self.source = source
         self.blocking = blocking
+        #: Whether a ``str`` is right, whatever else *check* accepts.
+        self.gives_text = check is check_text or check is check_variable
         self.is_async, self.wants_context = _shape(function, self.label)
 
     @property
@@ -74,7 +95,7 @@ class Provider:
 
     def raised(self, error: Exception) -> ProviderError:
         """Give the error for a provider that raised *error*."""
-        return self.failed(f"raised {type(error).__name__}: {error}")
+        return self.failed(failure_of(error))
 
     def is_asynchronous(self) -> AsyncProviderError:
         """Give the error for an async provider met by a synchronous assembly."""
@@ -134,11 +155,11 @@ def check_text(value: Any) -> str:
     """Accept a ``str``."""
     if isinstance(value, str):
         return value
-    raise TypeError(f"returned {type(value).__name__} instead of str")
+    raise WrongTypeError(f"returned {type(value).__name__} instead of str")
 
 
 def check_variable(value: Any) -> str | None:
     """Accept a ``str`` or None."""
     if value is None or isinstance(value, str):
         return value
-    raise TypeError(f"returned {type(value).__name__} instead of str or None")
+    raise WrongTypeError(f"returned {type(value).__name__} instead of str or None")

@@ -11,19 +11,21 @@ if TYPE_CHECKING:
 
 # The assemblies that the running code is part of: they cannot end while it waits for them.
 _inside: ContextVar[tuple[RunningAssembly, ...]] = ContextVar("_inside", default=())
-
-_creating = Lock()
+# Guards who waits for whom.
+_waiting = Lock()
 
 
 class RunningAssembly:
     """One assembly under way; a context manager."""
 
-    __slots__ = ("_all", "_token", "ended")
+    __slots__ = ("_all", "_token", "ended", "waits_for")
 
     def __init__(self, assemblies: set[RunningAssembly]) -> None:
         self._all = assemblies
         # Made by whoever waits for the end; most assemblies nobody waits for.
         self.ended: Event | None = None
+        # What a disposal that was called from inside this assembly waits for.
+        self.waits_for: set[RunningAssembly] = set()
 
     def __enter__(self) -> None:
         self._all.add(self)
@@ -40,18 +42,43 @@ class RunningAssembly:
         if self.ended is not None:
             self.ended.set()
 
+    def is_waiting_for(self, others: set[RunningAssembly]) -> bool:
+        """Tell whether this one cannot end before one of *others* has."""
+        reached: set[RunningAssembly] = set()
+        ahead = {self}
+        while ahead:
+            reached |= ahead
+            ahead = {target for one in ahead for target in one.waits_for} - reached
+        return not reached.isdisjoint(others)
+
 
 async def wait_for(assemblies: set[RunningAssembly]) -> None:
-    """Wait until the *assemblies* under way now have ended, but for the caller's own."""
-    inside = _inside.get()
+    """Wait until the *assemblies* under way now have ended.
+
+    Left out are those that the caller is part of, and those that wait for one of these.
+    """
+    inside = set(_inside.get())
     for running in list(assemblies):
-        if running in inside:
-            continue
-        with _creating:
+        with _waiting:
+            if running.is_waiting_for(inside):
+                continue
             if running.ended is None:
                 running.ended = Event()
-        # Looked at again after the event is in place: the end either saw it, or is over.
-        if running in assemblies:
-            import anyio  # noqa: PLC0415 - only where something is async
+            for waiting in inside:
+                waiting.waits_for.add(running)
+        try:
+            # Looked at now that the event is in place: the end either saw it, or is over.
+            if running in assemblies:
+                await wait_in_thread(running.ended)
+        finally:
+            for waiting in inside:
+                waiting.waits_for.discard(running)
 
-            await anyio.to_thread.run_sync(running.ended.wait, abandon_on_cancel=True)
+
+async def wait_in_thread(event: Event) -> None:
+    """Wait for *event*, which any thread may set, without taking a place in the thread pool."""
+    import anyio  # noqa: PLC0415 - only where something is async
+    import anyio.to_thread  # noqa: PLC0415
+
+    limiter = anyio.CapacityLimiter(1)
+    await anyio.to_thread.run_sync(event.wait, abandon_on_cancel=True, limiter=limiter)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import collections.abc
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from functools import partial
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import attrs
 
 from dsh_prompt.errors import ConfigError, PromptError, nearest, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cattrs import Converter
 
@@ -22,6 +24,7 @@ _JSON_TYPES = {
     float: "a number",
     bool: "a boolean",
     tuple: "a list",
+    list: "a list",
     dict: "a table",
 }
 
@@ -31,8 +34,9 @@ def structure(
 ) -> T:
     """Build an instance of the attrs class *cls* from the JSON or TOML value *data*.
 
-    *where* is the dotted path at which *data* stands in *file*. Raises `ConfigError`
-    with file, path, what is wrong, and the nearest valid key for an unknown one.
+    *where* is the dotted path at which *data* stands in *file*; *subject* names what has no
+    file. Raises `ConfigError` with file, path, what is wrong, and the nearest valid key for
+    an unknown one.
     """
     # A converter of its own each time: a shared one would keep every class it has seen alive.
     converter = _strict_converter()
@@ -41,127 +45,32 @@ def structure(
     except PromptError:
         raise
     except Exception as error:
-        problems = list(_problems(error, where, cls)) or [(where, str(error))]
+        problems = list(_problems(error, where))
         place = f"{file}: " if file else f"{subject}: " if subject else ""
         text = "\n".join(
-            f"{place}{path}: {what}" if path else place + what for path, what in problems
+            f"{place}{path}: {what}" if path else f"{place}{what}" for path, what, _ in problems
         )
-        raise ConfigError(text, path=problems[0][0], file=file) from error
+        raise problems[0][2](text, path=problems[0][0], file=file) from error
 
 
 def _strict_converter() -> Converter:
     from cattrs import Converter  # noqa: PLC0415 - only when a document is read
-    from cattrs.gen import make_dict_structure_fn  # noqa: PLC0415
 
     converter = Converter(detailed_validation=True, forbid_extra_keys=True)
     for primitive in (str, int, float, bool):
         converter.register_structure_hook(primitive, _exactly)
-
-    def structure_class(cls: type[Any]) -> Any:
-        structure_fields = make_dict_structure_fn(
-            cls,
-            converter,
-            _cattrs_forbid_extra_keys=True,
-            _cattrs_detailed_validation=True,
-            _cattrs_use_linecache=False,
-        )
-
-        def structure_table(value: object, _: object) -> Any:
-            if isinstance(value, cls):
-                return value
-            return structure_fields(_container(value, dict), cls)
-
-        return structure_table
-
-    def structure_list(kind: Any) -> Any:
-        item_type = get_args(kind)[0]
-        structure_item = converter.get_structure_hook(item_type)
-        collect = get_origin(kind) if get_origin(kind) in (list, set, frozenset) else tuple
-
-        def structure_items(value: object, _: object) -> Any:
-            return collect(_items(_container(value, tuple), structure_item, item_type))
-
-        return structure_items
-
-    converter.register_structure_hook_factory(attrs.has, structure_class)
-    converter.register_structure_hook_factory(_is_list, structure_list)
     converter.register_structure_hook_func(_is_literal, _one_of)
-    converter.register_structure_hook_factory(_is_mapping, lambda _: _table)
+    for is_kind, hook_factory in (
+        (_is_union, _union_hook),
+        (_is_list, _list_hook),
+        (_is_mapping, _mapping_hook),
+        (attrs.has, _class_hook),
+    ):
+        converter.register_structure_hook_factory(is_kind, partial(hook_factory, converter))
     return converter
 
 
-def _is_list(kind: Any) -> bool:
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is tuple:
-        return len(arguments) == 2 and arguments[1] is Ellipsis  # noqa: PLR2004
-    return origin in (list, set, frozenset, collections.abc.Sequence) and bool(arguments)
-
-
-def _is_literal(kind: Any) -> bool:
-    origin: object = get_origin(kind)
-    return origin is Literal
-
-
-def _is_mapping(kind: Any) -> bool:
-    return get_origin(kind) in (dict, collections.abc.Mapping)
-
-
-def _one_of(value: object, kind: Any) -> Any:
-    # The type too: True is 1 to "in".
-    if not any(value == choice and type(value) is type(choice) for choice in get_args(kind)):
-        choices = " or ".join(repr(choice) for choice in get_args(kind))
-        raise ValueError(f"expected {choices}, got {value!r}")
-    return value
-
-
-def _table(value: object, _: object) -> Any:
-    return dict(_container(value, dict))
-
-
-def _items(values: list[object], structure_item: Any, item_type: Any) -> Iterator[Any]:
-    """Structure one item after the other; a failure carries its index."""
-    from cattrs import IterableValidationNote  # noqa: PLC0415
-
-    for index, value in enumerate(values):
-        try:
-            yield structure_item(value, item_type)
-        except Exception as error:
-            error.add_note(IterableValidationNote(f"@ index {index}", index, item_type))
-            raise
-
-
-def _problems(error: BaseException, path: str, cls: type[Any]) -> Iterator[tuple[str, str]]:
-    """Walk cattrs' exception tree: (dotted path, what is wrong) for each leaf."""
-    from cattrs import ForbiddenExtraKeysError  # noqa: PLC0415
-
-    path += "".join(_steps(error))
-    if isinstance(error, ForbiddenExtraKeysError):
-        known = [field.name for field in attrs.fields(error.cl)]
-        for key in sorted(error.extra_fields):
-            yield _join(path, key), f"unknown key{nearest(key, known) or _known(known)}"
-    elif isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _problems(inner, path, getattr(error, "cl", cls))
-    elif isinstance(error, KeyError):
-        yield path.strip("."), "is missing"
-    else:
-        yield path.strip("."), str(error)
-
-
-def _known(names: list[str]) -> str:
-    return f"; the keys are {quoted(names)}" if names else "; there are no keys here"
-
-
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}".strip(".")
-
-
-def _steps(error: BaseException) -> Iterator[str]:
-    for note in reversed(getattr(error, "__notes__", ())):
-        if hasattr(note, "type") and isinstance(getattr(note, "index", None), int):
-            yield f"[{note.index}]"
-        elif isinstance(getattr(note, "name", None), str):
-            yield f".{note.name}"
+# How each kind of type is structured
 
 
 def _exactly(value: object, kind: type[Any]) -> Any:
@@ -177,3 +86,150 @@ def _container(value: object, kind: type[Any]) -> Any:
     if not isinstance(value, wanted):
         raise TypeError(f"expected {_JSON_TYPES[kind]}, got {value!r}")
     return value
+
+
+def _is_literal(kind: Any) -> bool:
+    origin: object = get_origin(kind)
+    return origin is Literal
+
+
+def _one_of(value: object, kind: Any) -> Any:
+    # The type too: True is 1 to "in".
+    if not any(value == choice and type(value) is type(choice) for choice in get_args(kind)):
+        choices = " or ".join(repr(choice) for choice in get_args(kind))
+        raise ValueError(f"expected {choices}, got {value!r}")
+    return value
+
+
+def _class_hook(converter: Converter, cls: type[Any]) -> Any:
+    from cattrs.gen import make_dict_structure_fn  # noqa: PLC0415
+
+    structure_fields = make_dict_structure_fn(
+        cls,
+        converter,
+        _cattrs_forbid_extra_keys=True,
+        _cattrs_detailed_validation=True,
+        _cattrs_use_linecache=False,
+    )
+
+    def structure_table(value: object, _: object) -> Any:
+        if isinstance(value, cls):
+            return value
+        return structure_fields(_container(value, dict), cls)
+
+    return structure_table
+
+
+def _is_list(kind: Any) -> bool:
+    origin, arguments = get_origin(kind) or kind, get_args(kind)
+    if origin is tuple:
+        return not arguments or arguments[1:] == (Ellipsis,)
+    return origin in (list, set, frozenset, collections.abc.Sequence)
+
+
+def _list_hook(converter: Converter, kind: Any) -> Any:
+    item_type = (*get_args(kind), Any)[0]
+    structure_item = converter.get_structure_hook(item_type)
+    origin = get_origin(kind) or kind
+    collect = origin if origin in (list, set, frozenset) else tuple
+
+    def structure_items(value: object, _: object) -> Any:
+        values = enumerate(_container(value, tuple))
+        return collect(item for _, item in _items(values, structure_item, item_type))
+
+    return structure_items
+
+
+def _is_mapping(kind: Any) -> bool:
+    return (get_origin(kind) or kind) in (dict, collections.abc.Mapping)
+
+
+def _mapping_hook(converter: Converter, kind: Any) -> Any:
+    item_type = (*get_args(kind), Any, Any)[1]
+    structure_item = converter.get_structure_hook(item_type)
+
+    def structure_values(value: object, _: object) -> Any:
+        return dict(_items(_container(value, dict).items(), structure_item, item_type))
+
+    return structure_values
+
+
+def _items(
+    values: Iterable[tuple[Any, object]], structure_item: Any, item_type: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Structure one item after the other; a failure carries its index or key."""
+    from cattrs import IterableValidationNote  # noqa: PLC0415
+
+    for key, value in values:
+        try:
+            yield key, structure_item(value, item_type)
+        except Exception as error:
+            error.add_note(IterableValidationNote(f"@ {key!r}", key, item_type))
+            raise
+
+
+def _is_union(kind: Any) -> bool:
+    return get_origin(kind) in (Union, UnionType)
+
+
+def _union_hook(converter: Converter, kind: Any) -> Any:
+    choices = [choice for choice in get_args(kind) if choice is not NoneType]
+    hooks = [converter.get_structure_hook(choice) for choice in choices]
+
+    def structure_choice(value: object, _: object) -> Any:
+        if value is None and NoneType in get_args(kind):
+            return None
+        if len(choices) == 1:
+            return hooks[0](value, choices[0])
+        for choice, hook in zip(choices, hooks, strict=True):
+            try:
+                return hook(value, choice)
+            except Exception:  # noqa: BLE001, S112 - the next choice may fit
+                continue
+        nouns = [_JSON_TYPES.get(get_origin(choice) or choice, "a table") for choice in choices]
+        raise TypeError(f"expected {' or '.join(dict.fromkeys(nouns))}, got {value!r}")
+
+    return structure_choice
+
+
+# What went wrong, and where
+
+
+def _problems(error: BaseException, path: str) -> Iterator[tuple[str, str, type[ConfigError]]]:
+    """Walk cattrs' exception tree: dotted path, what is wrong, error class, for each leaf."""
+    from cattrs import ForbiddenExtraKeysError  # noqa: PLC0415
+
+    path += "".join(reversed(list(_steps(error))))
+    if isinstance(error, ForbiddenExtraKeysError):
+        known = [field.name for field in attrs.fields(error.cl) if field.init]
+        for key in sorted(error.extra_fields):
+            what = f"unknown key{nearest(key, known) or _known(known)}"
+            yield _join(path, key), what, ConfigError
+    elif isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _problems(inner, path)
+    elif isinstance(error, KeyError):
+        yield path.strip("."), "is missing", ConfigError
+    elif isinstance(error, ConfigError):
+        # A validator of our own: its path is relative to the table that it stands in.
+        what = str(error).removeprefix(f"{error.path}: ")
+        yield _join(path, error.path), what, type(error)
+    else:
+        yield path.strip("."), str(error), ConfigError
+
+
+def _known(names: list[str]) -> str:
+    return f"; the keys are {quoted(names)}" if names else "; there are no keys here"
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}".strip(".")
+
+
+def _steps(error: BaseException) -> Iterator[str]:
+    """Give the steps that cattrs noted on the way out, innermost first."""
+    for note in getattr(error, "__notes__", ()):
+        if hasattr(note, "type") and isinstance(getattr(note, "name", None), str):
+            yield f".{note.name}"
+        elif hasattr(note, "type"):
+            yield f"[{note.index}]" if isinstance(note.index, int) else f".{note.index}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dsh_prompt.assembly import assemble
 from dsh_prompt.config import Config
 from dsh_prompt.disposable import DisposableContext, Scope
-from dsh_prompt.errors import ScopeError
+from dsh_prompt.errors import DisposedError, ScopeError
 from dsh_prompt.layers import Layers
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import IDENTITY_SECTION, PERSONA_SECTION, SectionOrder
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from dsh_prompt.layers import Layer
     from dsh_prompt.model.prompt_assembly import PromptAssembly
     from dsh_prompt.model.state import RuntimeState
-    from dsh_prompt.plugins import LoadReport, PluginInfo
+    from dsh_prompt.plugin_context import PluginInfo
+    from dsh_prompt.plugins import LoadReport
 
 IDENTITY = "You are an AI agent powered by DeepSeek Harness."
 
@@ -75,8 +76,8 @@ class SystemPrompt(DisposableContext):
         `AsyncProviderError` for an async provider or hook, when it is reached.
         """
         context = _context(context, scope, state)
-        plan = self._plan(context.scope)
         with RunningAssembly(self._layers.assemblies):
+            plan = self._plan(context.scope)
             assembly: PromptAssembly = drive(
                 assemble(plan, context, synchronous=True, timeout=None)
             )
@@ -92,13 +93,15 @@ class SystemPrompt(DisposableContext):
     ) -> PromptAssembly:
         """Assemble as `assemble` does, with async providers and hooks, side by side."""
         context = _context(context, scope, state)
-        plan = self._plan(context.scope)
         timeout = self._config.hook_timeout
         with RunningAssembly(self._layers.assemblies):
+            plan = self._plan(context.scope)
             return await assemble(plan, context, synchronous=False, timeout=timeout)
 
     def _plan(self, scope: Scope | None) -> Plan:
         """Give the current plan; only the first call after a change waits for the lock."""
+        if self.is_gone:
+            raise DisposedError("the host is disposed; it assembles nothing any more")
         layer = self._layers.root if scope is None else self._scope_layer(scope)
         plan: Plan | None = layer.plan
         return plan if plan is not None else self._new_plan(layer)
@@ -145,7 +148,9 @@ class SystemPrompt(DisposableContext):
         `PluginNotFoundError` for an entry point that is not installed, `AsyncProviderError`
         where ``load_async`` is needed.
         """
-        info: PluginInfo = drive(self._plugins.load(plugin, name, config, scope, synchronous=True))
+        info: PluginInfo = drive(
+            self._plugins.load(plugin, name, config, scope, async_twin="load_async()")
+        )
         return info
 
     async def load_async(
@@ -156,7 +161,7 @@ class SystemPrompt(DisposableContext):
         scope: Scope | None = None,
     ) -> PluginInfo:
         """Load a plugin as `load` does; its ``activate`` may be async."""
-        return await self._plugins.load(plugin, name, config, scope, synchronous=False)
+        return await self._plugins.load(plugin, name, config, scope)
 
     def load_entry_points(
         self,
@@ -171,7 +176,9 @@ class SystemPrompt(DisposableContext):
         behind; with *strict* it is raised, and none is loaded. Fires one change event.
         """
         report: LoadReport = drive(
-            self._plugins.load_entry_points(only, block, strict=strict, synchronous=True)
+            self._plugins.load_entry_points(
+                only, block, strict=strict, async_twin="load_entry_points_async()"
+            )
         )
         return report
 
@@ -182,7 +189,7 @@ class SystemPrompt(DisposableContext):
         strict: bool = False,
     ) -> LoadReport:
         """Load the installed plugins as `load_entry_points` does, async ones included."""
-        return await self._plugins.load_entry_points(only, block, strict=strict, synchronous=False)
+        return await self._plugins.load_entry_points(only, block, strict=strict)
 
     def unload(self, name: str, *, scope: Scope | None = None, purge: bool = False) -> None:
         """Unload the plugin *name* of *scope* (None: the global one).
@@ -193,11 +200,12 @@ class SystemPrompt(DisposableContext):
         `AsyncProviderError` where ``unload_async`` is needed.
         """
         context = self._plugins.context(name, scope)
+        modules = context.modules() if purge else set()
         try:
-            context.dispose()
+            context._dispose_now("unload_async()")
         finally:
-            if purge and context.is_gone:
-                self._plugins.forget_modules(context)
+            if modules and context.is_gone:
+                self._plugins.forget_modules(modules)
 
     async def unload_async(
         self, name: str, *, scope: Scope | None = None, purge: bool = False
@@ -207,11 +215,12 @@ class SystemPrompt(DisposableContext):
         Waits, before they run, for the assemblies that were begun before.
         """
         context = self._plugins.context(name, scope)
+        modules = context.modules() if purge else set()
         try:
             await context.dispose_async()
         finally:
-            if purge and context.is_gone:
-                self._plugins.forget_modules(context)
+            if modules and context.is_gone:
+                self._plugins.forget_modules(modules)
 
     def __repr__(self) -> str:
         return (

@@ -26,12 +26,13 @@ def check_tool_order(order: Sequence[str]) -> None:
     seen = set()
     for name in order:
         if name in seen:
-            raise ToolOrderError(f'toolOrder lists "{name}" more than once')
+            raise ToolOrderError(f'toolOrder lists "{name}" more than once', path="tool_order")
         seen.add(name)
     if TOOL_ORDER_REST not in seen:
         raise ToolOrderError(
             f'toolOrder must contain the "{TOOL_ORDER_REST}" rest entry '
-            "(where unlisted tools are inserted)"
+            "(where unlisted tools are inserted)",
+            path="tool_order",
         )
 
 
@@ -67,5 +68,6 @@ def _check_known(order: Sequence[str], known: set[str]) -> None:
         names = ", ".join(sorted(known, key=utf16_key)) or "(none)"
         raise ToolOrderError(
             f"toolOrder lists unregistered tool{'s' if len(unknown) > 1 else ''} "
-            f"{quoted(unknown)}; known tools: {names}"
+            f"{quoted(unknown)}; known tools: {names}",
+            path="tool_order",
         )

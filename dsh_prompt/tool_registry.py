@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dsh_prompt.errors import InvalidContributionError, quoted
+from dsh_prompt.errors import InvalidContributionError, ScopeError, quoted
 from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
 from dsh_prompt.tool_order import utf16_key
 
@@ -64,8 +64,9 @@ class ToolRegistry:
 
     def __call__(self, context: AssembleContext) -> ToolProviderResult:
         """Give the visible schemas and the names known before any restriction."""
+        own = context.scope is not None and context.scope._layers is self._layers
         with self._layers.lock:
-            chain = self._chain(context.scope)
+            chain = self._chain(context.scope if own else None)
             return ToolProviderResult(
                 [entry.value for entry in visible_tools(chain)], known_tools(chain)
             )
@@ -80,8 +81,14 @@ class ToolRegistry:
         """Give the schema that *scope* sees under *name*, or None where it sees none."""
         return next((tool for tool in self.schemas(scope) if tool.name == name), None)
 
+    def serves(self, root: Layer) -> bool:
+        """Tell whether this is the registry of the host whose global layer is *root*."""
+        return self._layers.root is root
+
     def _chain(self, scope: Scope | None) -> list[Layer]:
         layers = self._layers
+        if scope is not None and scope._layers is not layers:
+            raise ScopeError(f"{scope!r} is no scope of this host")
         return layers.chain(layers.root if scope is None else scope.layer)
 
 
@@ -99,6 +106,12 @@ def visible_tools(chain: list[Layer]) -> list[Entry]:
     ]
 
 
-def known_tools(chain: list[Layer]) -> list[str]:
-    """List the names of all tools in *chain*, restricted or not."""
-    return list({entry.name: None for layer in chain for entry in layer.holds("tool")})
+def known_tools(chain: list[Layer], *, loading: bool = False) -> list[str]:
+    """List the names of all tools in *chain*, restricted or not; *loading* adds reserved ones."""
+    return list(
+        {
+            entry.name: None
+            for layer in chain
+            for entry in (layer.all("tool") if loading else layer.holds("tool"))
+        }
+    )

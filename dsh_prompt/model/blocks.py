@@ -47,11 +47,15 @@ class Block:
         self.title = title
         self.literal = literal
         self.cacheable = cacheable
-        self.strategy = strategy
+        self.strategy: Strategy = strategy
         self.requires_tools = requires_tools
         self.source = source
         # The parsed text of the last rendering; a text that comes back is not parsed again.
         self.template: Template | None = None
+
+    # Shared by design: a copied assembly refers to the same one.
+    def __deepcopy__(self, memo: object) -> Block:
+        return self
 
 
 class Blocks:

@@ -66,7 +66,7 @@ def _check_block(kind: str, block: PromptSection | PromptContext) -> None:
     if not isinstance(block.text, str) and not callable(block.text):
         raise InvalidContributionError(
             f'prompt {kind} "{block.name}" text must be a str or a callable that returns one, '
-            f"not {block.text!r}"
+            f"not {type(block.text).__name__}"
         )
     if block.when is not None and not callable(block.when):
         raise InvalidContributionError(

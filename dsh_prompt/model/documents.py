@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from dsh_prompt.errors import ConfigError
-from dsh_prompt.model.prompt_assembly import (
-    AssembledContext,
-    AssembledSection,
-    PromptAssembly,
-    Provenance,
-)
+from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+from dsh_prompt.model.prompt_assembly import PromptAssembly
+from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema
 
@@ -27,15 +25,17 @@ _CONTEXT_FIELDS = tuple(field.name for field in attrs.fields(AssembledContext) i
 
 def assembly_to_dict(assembly: PromptAssembly) -> dict[str, Any]:
     """Give *assembly* as JSON with a stable key order."""
-    values = assembly._values or {}
-    encoded = {key.name: key.codec.encode(value) for key, value in values.items() if key.codec}
-    left_out = {key.name for key in values if key.codec is None}
+    provenance = assembly._provenance or Provenance()
+    encoded, left_out = _encode(assembly._values or {})
     variables = assembly._variables
     return {
         "sections": [_block_to_dict(item, _SECTION_FIELDS) for item in assembly.sections],
         "contexts": [_block_to_dict(item, _CONTEXT_FIELDS) for item in assembly.contexts],
         "tools": [
-            tool.to_dict() | {"source": _source_to_dict(assembly, tool)} for tool in assembly.tools
+            tool.to_dict() | {"source": None if source is None else source.to_dict()}
+            for tool, source in zip(
+                assembly.tools, provenance.tool_sources(assembly.tools), strict=True
+            )
         ],
         "variables": {name: variables[name] for name in sorted(variables)},
         "variable_sources": {
@@ -50,6 +50,18 @@ def assembly_to_dict(assembly: PromptAssembly) -> dict[str, Any]:
     }
 
 
+def _encode(values: Mapping[Key[Any], Any]) -> tuple[dict[str, Any], set[str]]:
+    """Give the encoded values by name, and the names of those that cannot be written."""
+    counts = Counter(key.name for key in values)
+    left_out = {key.name for key in values if key.codec is None or counts[key.name] > 1}
+    encoded = {
+        key.name: key.codec.encode(value)
+        for key, value in values.items()
+        if key.codec is not None and key.name not in left_out
+    }
+    return encoded, left_out
+
+
 def _block_to_dict(
     block: AssembledSection | AssembledContext, fields: tuple[str, ...]
 ) -> dict[str, Any]:
@@ -59,17 +71,11 @@ def _block_to_dict(
     return values
 
 
-def _source_to_dict(assembly: PromptAssembly, tool: ToolSchema) -> dict[str, Any] | None:
-    provenance = assembly._provenance or Provenance()
-    known = provenance.tool_index().get(id(tool))
-    return None if known is None else known[1].to_dict()
-
-
 def assembly_from_dict(data: Mapping[str, Any], keys: Iterable[Key[Any]] = ()) -> PromptAssembly:
     """Build an assembly from the JSON that `assembly_to_dict` gave."""
     try:
         return _assembly_from_dict(data, {key.name: key for key in keys})
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(f"not an assembly as to_dict gives it: {error!r}") from error
 
 

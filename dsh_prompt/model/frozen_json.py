@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dsh_prompt.errors import InvalidContributionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
@@ -19,6 +22,8 @@ class FrozenDict(dict[str, Any]):
 
     __slots__ = ()
 
+    # Filling it again would be a change as well; `frozen_dict` makes one.
+    __init__ = _refuse
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
@@ -29,7 +34,7 @@ class FrozenDict(dict[str, Any]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FrozenDict, (dict(self),)
+        return frozen_dict, (dict(self),)
 
 
 class FrozenList(list[Any]):
@@ -37,6 +42,7 @@ class FrozenList(list[Any]):
 
     __slots__ = ()
 
+    __init__ = _refuse
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse
 
@@ -47,7 +53,21 @@ class FrozenList(list[Any]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FrozenList, (list(self),)
+        return frozen_list, (list(self),)
+
+
+def frozen_dict(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> FrozenDict:
+    """Make a `FrozenDict` of *items* that are frozen already."""
+    made: FrozenDict = FrozenDict.__new__(FrozenDict)
+    dict.__init__(made, items)
+    return made
+
+
+def frozen_list(items: Iterable[Any]) -> FrozenList:
+    """Make a `FrozenList` of *items* that are frozen already."""
+    made: FrozenList = FrozenList.__new__(FrozenList)
+    list.__init__(made, items)
+    return made
 
 
 def freeze(value: object, where: str) -> Any:
@@ -57,7 +77,10 @@ def freeze(value: object, where: str) -> Any:
     thing that is not JSON: another type, a key that is no string, NaN, an infinity, or a
     value that holds itself.
     """
-    return _freeze(value, where, "$", ())
+    try:
+        return _freeze(value, where, "$", ())
+    except RecursionError:
+        raise InvalidContributionError(f"{where}: the value is nested too deeply") from None
 
 
 def _freeze(value: object, where: str, path: str, parents: tuple[int, ...]) -> Any:
@@ -72,10 +95,10 @@ def _freeze(value: object, where: str, path: str, parents: tuple[int, ...]) -> A
     if id(value) in parents:
         raise InvalidContributionError(f"{where}: the value at {path} holds itself")
     if isinstance(value, dict):
-        return FrozenDict(_frozen_items(value, where, path, (*parents, id(value))))
+        return frozen_dict(_frozen_items(value, where, path, (*parents, id(value))))
     if isinstance(value, list | tuple):
         inner = (*parents, id(value))
-        return FrozenList(
+        return frozen_list(
             _freeze(item, where, f"{path}[{index}]", inner) for index, item in enumerate(value)
         )
     raise InvalidContributionError(

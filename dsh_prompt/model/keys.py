@@ -36,6 +36,13 @@ class Key(Generic[T]):
     def __repr__(self) -> str:
         return f"Key({self.name!r})"
 
+    # A copy would be another key.
+    def __copy__(self) -> Key[T]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Key[T]:
+        return self
+
 
 class Keyed:
     """What can be extended with typed keys: ``x[KEY] = value``, ``x[KEY]``, ``KEY in x``."""

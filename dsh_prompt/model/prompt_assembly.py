@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import attrs
-
-from dsh_prompt.model.blocks import Block, Blocks
-from dsh_prompt.model.contributions import WHEN_NON_EMPTY, Strategy, as_tool_names
+from dsh_prompt.model.assembled import (
+    AssembledContext,
+    AssembledSection,
+    assembled_context,
+    assembled_section,
+)
+from dsh_prompt.model.blocks import Blocks
 from dsh_prompt.model.keys import Key, Keyed
+from dsh_prompt.model.provenance import Provenance
+from dsh_prompt.model.source import Source
+from dsh_prompt.model.tools import ToolSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,139 +26,6 @@ if TYPE_CHECKING:
     from dsh_prompt.render.fingerprint import Fingerprint
 
 Kind: TypeAlias = Literal["section", "context", "tool", "variable"]
-T = TypeVar("T")
-
-
-@attrs.define
-class AssembledSection:
-    """A section of an assembly. Listeners may change every field.
-
-    *text* is not interpolated yet; the other fields mean what they mean for a
-    `PromptSection`. *source* tells where it came from.
-    """
-
-    name: str
-    text: str
-    order: float | None = attrs.field(default=None, kw_only=True)
-    title: str | None = attrs.field(default=None, kw_only=True)
-    literal: bool = attrs.field(default=False, kw_only=True)
-    cacheable: bool = attrs.field(default=False, kw_only=True)
-    requires_tools: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=as_tool_names)
-    source: Source | None = attrs.field(default=None, kw_only=True)
-    strategy: Strategy = attrs.field(default=WHEN_NON_EMPTY, kw_only=True)
-    _block: Block | None = attrs.field(default=None, init=False, repr=False, eq=False)
-
-
-@attrs.define
-class AssembledContext:
-    """A runtime context of an assembly. Listeners may change every field."""
-
-    name: str
-    text: str
-    order: float | None = attrs.field(default=None, kw_only=True)
-    title: str | None = attrs.field(default=None, kw_only=True)
-    literal: bool = attrs.field(default=False, kw_only=True)
-    requires_tools: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=as_tool_names)
-    source: Source | None = attrs.field(default=None, kw_only=True)
-    _block: Block | None = attrs.field(default=None, init=False, repr=False, eq=False)
-
-
-def _section(block: Block, text: str) -> AssembledSection:
-    section = AssembledSection(
-        block.name,
-        text,
-        order=block.order,
-        title=block.title,
-        literal=block.literal,
-        cacheable=block.cacheable,
-        requires_tools=block.requires_tools,
-        source=block.source,
-        strategy=block.strategy,
-    )
-    section._block = block
-    return section
-
-
-def _context(block: Block, text: str) -> AssembledContext:
-    context = AssembledContext(
-        block.name,
-        text,
-        order=block.order,
-        title=block.title,
-        literal=block.literal,
-        requires_tools=block.requires_tools,
-        source=block.source,
-    )
-    context._block = block
-    return context
-
-
-class Provenance:
-    """Where the tools and variables of an assembly came from.
-
-    Sections and contexts carry their source themselves; tools are shared values and
-    variables plain strings, so theirs is kept here.
-    """
-
-    __slots__ = ("_tool_index", "_tools", "faults", "variable_sources", "variables")
-
-    def __init__(
-        self,
-        tools: Iterable[tuple[ToolSchema, Source]] = (),
-        variables: Mapping[str, str | None] | None = None,
-        variable_sources: Mapping[str, Source] | None = None,
-    ) -> None:
-        self._tools = tools
-        self._tool_index: dict[int, tuple[ToolSchema, Source]] | None = None
-        #: The variables as they were when they were last attributed.
-        self.variables: Mapping[str, str | None] = variables or {}
-        self.variable_sources: Mapping[str, Source] = variable_sources or {}
-        #: Who spoilt a section or context, by its identity; the guard will ask.
-        self.faults: dict[int, tuple[object, Source]] = {}
-
-    def attribute_blocks(self, items: Iterable[Any], source: Source) -> None:
-        """Make *source* the source of what has none, and note whatever it spoilt."""
-        for item in items:
-            if not isinstance(item, AssembledSection | AssembledContext):
-                self.faults.setdefault(id(item), (item, source))
-                continue
-            if item.source is None:
-                item.source = source
-            if type(item.text) is not str or type(item.name) is not str or not item.name:
-                self.faults.setdefault(id(item), (item, source))
-
-    def tool_index(self) -> dict[int, tuple[ToolSchema, Source]]:
-        """Give (tool, source) by the identity of the tool."""
-        index = self._tool_index
-        if index is None:
-            # Of a tool that came twice the first one counts, as in the list.
-            pairs = reversed(list(self._tools))
-            index = self._tool_index = {id(tool): (tool, source) for tool, source in pairs}
-            self._tools = ()
-        return index
-
-    def attribute_tools(self, tools: Iterable[ToolSchema], source: Source) -> None:
-        """Record *source* for the *tools* that nobody owns yet."""
-        index = self.tool_index()
-        for tool in tools:
-            index.setdefault(id(tool), (tool, source))
-
-    def attribute_variables(self, variables: Mapping[str, str | None], source: Source) -> None:
-        """Record *source* for the *variables* that changed since the last call."""
-        before = self.variables
-        if variables == before:
-            return
-        changed = {
-            name: source
-            for name, value in variables.items()
-            if name not in before or before[name] is not value
-        }
-        self.variable_sources = {**self.variable_sources, **changed}
-        self.variables = dict(variables)
-
-    def copy(self) -> Provenance:
-        """Give a copy that goes its own way."""
-        return Provenance(list(self.tool_index().values()), self.variables, self.variable_sources)
 
 
 class PromptAssembly(Keyed):
@@ -225,7 +98,7 @@ class PromptAssembly(Keyed):
         self._touched = True
         sections = self._sections
         if isinstance(sections, Blocks):
-            sections = list(map(_section, sections.blocks, sections.texts))
+            sections = list(map(assembled_section, sections.blocks, sections.texts))
             self._sections = sections
         return sections
 
@@ -240,7 +113,7 @@ class PromptAssembly(Keyed):
         self._touched = True
         contexts = self._contexts
         if isinstance(contexts, Blocks):
-            contexts = list(map(_context, contexts.blocks, contexts.texts))
+            contexts = list(map(assembled_context, contexts.blocks, contexts.texts))
             self._contexts = contexts
         return contexts
 
@@ -307,15 +180,14 @@ class PromptAssembly(Keyed):
         """
         provenance = self._provenance or Provenance()
         if kind == "section" or kind == "context":  # noqa: PLR1714 - narrows the type
-            source: Source | None = _named(self._facts(kind), kind, name).source
-            return source
+            return _first((i.source for i in self._facts(kind) if i.name == name), kind, name)
         if kind == "tool":
-            tool = _named(self._tools, kind, name)
-            return provenance.tool_index().get(id(tool), (tool, None))[1]
+            sources = provenance.tool_sources(self._tools)
+            named = (s for tool, s in zip(self._tools, sources, strict=True) if tool.name == name)
+            return _first(named, kind, name)
         if kind == "variable":
-            if name not in self._variables:
-                raise KeyError(f'no variable "{name}" in this assembly')
-            return provenance.variable_sources.get(name)
+            sources = (provenance.variable_sources.get(n) for n in self._variables if n == name)
+            return _first(sources, kind, name)
         raise ValueError(f"kind must be section, context, tool or variable, not {kind!r}")
 
     def fingerprint(self) -> Fingerprint:
@@ -374,35 +246,40 @@ class PromptAssembly(Keyed):
 _content = attrgetter("sections", "contexts", "tools", "variables", "denied")
 
 
-def _named(items: Iterable[T], kind: str, name: str) -> T:
-    for item in items:
-        if item.name == name:  # type: ignore[attr-defined]
-            return item
+def _first(sources: Iterable[Source | None], kind: str, name: str) -> Source | None:
+    for source in sources:
+        return source
     raise KeyError(f'no {kind} "{name}" in this assembly')
 
 
-def attribute(assembly: PromptAssembly, source: Source) -> None:
-    """Credit *source*, a waterfall listener, with what it added since the last call."""
+def attribute(assembly: PromptAssembly, source: Source) -> bool:
+    """Credit *source*, a waterfall listener, with what it added since the last call.
+
+    Gives whether it looked at the assembly at all.
+    """
     if not assembly._touched:
-        return
+        return False
     assembly._touched = False
     provenance = assembly._provenance
     if provenance is None:
         provenance = assembly._provenance = Provenance()
-    for held in (assembly._sections, assembly._contexts):
-        if isinstance(held, list):
-            provenance.attribute_blocks(held, source)
+    if isinstance(assembly._sections, list):
+        provenance.attribute_blocks("section", assembly._sections, source)
+    if isinstance(assembly._contexts, list):
+        provenance.attribute_blocks("context", assembly._contexts, source)
     if isinstance(assembly._tools, list):
         provenance.attribute_tools(assembly._tools, source)
     provenance.attribute_variables(assembly._variables, source)
+    return True
 
 
 def replace_assembly(
-    previous: PromptAssembly, assembly: PromptAssembly, source: Source
+    previous: PromptAssembly, assembly: PromptAssembly, source: Source, *, held: bool = False
 ) -> PromptAssembly:
     """Let *assembly*, which *source* gave, take the place of *previous*.
 
-    Denials made so far carry over; what both hold keeps its source.
+    Denials made so far carry over; what both hold keeps its source. *held* tells that the
+    listener may have edited lists that it got hold of before.
     """
     if assembly is not previous:
         if previous._denied:
@@ -410,6 +287,7 @@ def replace_assembly(
         if assembly._provenance is None and previous._provenance is not None:
             assembly._provenance = previous._provenance.copy()
         assembly.generation = previous.generation
+    if held or assembly is not previous:
         assembly._touched = True
     attribute(assembly, source)
     return assembly

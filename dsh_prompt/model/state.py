@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
+from dsh_prompt.errors import ConfigError, InvalidContributionError
 from dsh_prompt.model.frozen_json import FrozenDict, freeze, thaw
 from dsh_prompt.structuring import structure
 
@@ -57,7 +58,10 @@ def _path(path: str | os.PathLike[str] | None) -> str | None:
 
 
 def _extra(values: Mapping[str, Any]) -> FrozenDict:
-    return cast("FrozenDict", freeze(dict(values), "RuntimeState.extra"))
+    try:
+        return cast("FrozenDict", freeze(dict(values), "extra"))
+    except InvalidContributionError as error:
+        raise ConfigError(str(error), path="extra") from error
 
 
 @attrs.frozen

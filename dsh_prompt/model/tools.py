@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from dsh_prompt.errors import InvalidContributionError, unknown_keys
+from dsh_prompt.errors import InvalidContributionError, quoted, unknown_keys
 from dsh_prompt.model.contributions import ProviderOf
 from dsh_prompt.model.frozen_json import FrozenDict, freeze, thaw
 
@@ -15,14 +15,14 @@ from dsh_prompt.model.frozen_json import FrozenDict, freeze, thaw
 def _text(schema: ToolSchema, attribute: Any, value: Any) -> None:
     if not isinstance(value, str):
         raise InvalidContributionError(
-            f"tool {schema.name!r}: {attribute.name} must be a str, not {value!r}"
+            f"tool {schema.name!r}: {attribute.name} must be a str, not {type(value).__name__}"
         )
 
 
 def _object(value: object, schema: Any, attribute: Any) -> FrozenDict:
     if not isinstance(value, Mapping):
         raise InvalidContributionError(
-            f'tool "{schema.name}": {attribute.name} must be an object, not {value!r}'
+            f'tool "{schema.name}": {attribute.name} must be an object, not {type(value).__name__}'
         )
     where = f'tool "{schema.name}" {attribute.name}'
     return cast("FrozenDict", freeze(value if isinstance(value, dict) else dict(value), where))
@@ -51,6 +51,13 @@ class ToolSchema:
         repr=False,
     )
 
+    # Immutable through and through: a copy would only be another identity.
+    def __copy__(self) -> ToolSchema:
+        return self
+
+    def __deepcopy__(self, memo: object) -> ToolSchema:
+        return self
+
     def evolve(self, **changes: Any) -> ToolSchema:
         """Give a copy with *changes*: a listener's way to edit a tool."""
         return attrs.evolve(self, **changes)
@@ -76,7 +83,7 @@ class ToolSchema:
                 f"tool {data.get('name', '')!r} has unknown key {unknown[0]}"
             )
         if "name" not in data:
-            raise InvalidContributionError(f"a tool has no name: {dict(data)!r}")
+            raise InvalidContributionError(f"a tool has no name, only {quoted(data) or 'nothing'}")
         return cls(
             data["name"],
             data.get("description", ""),
@@ -85,13 +92,14 @@ class ToolSchema:
         )
 
 
-def as_schema(tool: ToolSchema | Mapping[str, Any]) -> ToolSchema:
+def as_schema(tool: object) -> ToolSchema:
     """Give *tool* as a `ToolSchema`; raises `InvalidContributionError` for anything else."""
     if isinstance(tool, ToolSchema):
         return tool
-    if isinstance(tool, Mapping):
-        return ToolSchema.from_dict(tool)
-    raise InvalidContributionError(f"a tool must be a ToolSchema or a dict, not {tool!r}")
+    if not isinstance(tool, Mapping):
+        kind = type(tool).__name__
+        raise InvalidContributionError(f"a tool must be a ToolSchema or a dict, not {kind}")
+    return ToolSchema.from_dict(tool)
 
 
 def _schemas(tools: Iterable[ToolSchema | Mapping[str, Any]]) -> tuple[ToolSchema, ...]:
@@ -99,6 +107,8 @@ def _schemas(tools: Iterable[ToolSchema | Mapping[str, Any]]) -> tuple[ToolSchem
 
 
 def _known(names: Iterable[str] | None) -> tuple[str, ...] | None:
+    if isinstance(names, str):
+        raise InvalidContributionError(f"known_names takes a list of names, not the str {names!r}")
     return None if names is None else tuple(names)
 
 

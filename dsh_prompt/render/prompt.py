@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from dsh_prompt.model.blocks import Blocks
@@ -10,12 +11,9 @@ from dsh_prompt.render.template import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from dsh_prompt.model.blocks import Block
-    from dsh_prompt.model.prompt_assembly import (
-        AssembledContext,
-        AssembledSection,
-        PromptAssembly,
-    )
+    from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+    from dsh_prompt.model.prompt_assembly import PromptAssembly
+    from dsh_prompt.model.tools import ToolSchema
 
 SNAPSHOT_HEADER = (
     "Current runtime context. This snapshot supersedes earlier runtime-context snapshots."
@@ -41,7 +39,7 @@ def render_context_snapshot(assembly: PromptAssembly) -> str:
 def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
     """Give the (name, text) parts of the snapshot, empty ones left out."""
     names = [context.name for context in assembly._facts("context")]
-    texts = _render("context", assembly._contexts, assembly._variables)
+    texts = render_contexts(assembly)
     return [(name, text) for name, text in zip(names, texts, strict=True) if text]
 
 
@@ -56,27 +54,35 @@ def render_sections(assembly: PromptAssembly) -> list[str]:
     return _render("section", assembly._sections, assembly._variables)
 
 
+def render_contexts(assembly: PromptAssembly) -> list[str]:
+    """Give the text of every context, in order, ``""`` for one that is empty."""
+    return _render("context", assembly._contexts, assembly._variables)
+
+
+def tool_size(tool: ToolSchema) -> int:
+    """Count the characters of what a provider is sent of *tool*, as compact JSON."""
+    parameters = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
+    return len(tool.name) + len(tool.description) + len(parameters)
+
+
 def _render(
     kind: Literal["section", "context"],
     held: Blocks | list[AssembledSection] | list[AssembledContext],
     variables: Mapping[str, str | None],
 ) -> list[str]:
-    if isinstance(held, Blocks):
-        return [
-            _render_block(block, text, variables)
-            for block, text in zip(held.blocks, held.texts, strict=True)
-        ]
-    return [_render_item(kind, item, variables) for item in held]
-
-
-def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) -> str:
-    template = block.template
-    if template is None or template.text != text:
-        template = block.template = parse(text, literal=block.literal)
-    rendered = template.render(variables, block.kind, block.name, block.source)
-    if block.title is None:
-        return rendered
-    return with_title(block.title, rendered, block.strategy)
+    if not isinstance(held, Blocks):
+        return [_render_item(kind, item, variables) for item in held]
+    rendered = []
+    for block, text in zip(held.blocks, held.texts, strict=True):
+        template = block.template
+        if template is None or template.text != text:
+            template = block.template = parse(text, literal=block.literal)
+        if not template.is_plain:
+            text = template.render(variables, kind, block.name, block.source)  # noqa: PLW2901
+        if block.title is not None:
+            text = with_title(block.title, text, block.strategy)  # noqa: PLW2901
+        rendered.append(text)
+    return rendered
 
 
 def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:

@@ -37,7 +37,7 @@ class Template:
     stands after the last literal and which rule it breaks.
     """
 
-    __slots__ = ("_rendered", "literals", "malformed", "names", "text")
+    __slots__ = ("_rendered", "is_plain", "literals", "malformed", "names", "text")
 
     def __init__(
         self,
@@ -47,6 +47,8 @@ class Template:
         malformed: tuple[str, str] | None = None,
     ) -> None:
         self.text = text
+        #: Whether rendering gives the text itself.
+        self.is_plain = not names and malformed is None and literals[0] == text
         self.literals = literals
         self.names = names
         self.malformed = malformed
@@ -61,16 +63,14 @@ class Template:
         *kind*, *name* and *source* say whose text it is, for the `InterpolationError`
         that the first bad reference raises.
         """
-        names = self.names
-        if not names and self.malformed is None:
-            return self.literals[0]
         try:
-            values = [variables[name] for name in names]
+            values = [variables[reference] for reference in self.names]
         except KeyError:
             values = []
         rendered = self._rendered
         if rendered is not None and rendered[0] == values:
             return rendered[1]
+        names = self.names
         if len(values) < len(names) or self.malformed is not None or not _all_text(values):
             _raise_first_bad(self, variables, kind, name, source)
         parts = [*self.literals, *values]

@@ -1,0 +1,62 @@
+"""The command line: ``dsh-prompt``, also ``python -m dsh_prompt``; one file per command.
+
+At import it takes nothing but click and the core; what is heavy is imported by what needs it.
+"""
+
+from __future__ import annotations
+
+import click
+
+from dsh_prompt.cli.exits import Commands
+from dsh_prompt.cli.plugins import plugins_command
+from dsh_prompt.cli.render import render_command
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - on demand
+
+    try:
+        return version("dsh-prompt")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        click.echo(f"dsh-prompt {_version()}")
+        context.exit()
+
+
+@click.group(
+    cls=Commands,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\
+\b
+Exit codes:
+  0    done
+  1    the model input could not be assembled
+  2    wrong usage, or a configuration, state or file that cannot be used
+  130  interrupted
+""",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def main() -> None:
+    """Show what a model is told: system prompt, context snapshot and tools.
+
+    \b
+    Examples:
+      dsh-prompt render
+      dsh-prompt plugins
+    """  # noqa: D301 - click's mark for lines that stay as they are
+
+
+main.add_command(render_command)
+main.add_command(plugins_command)

@@ -1,0 +1,96 @@
+"""What the user hands in: configuration, state, tools and variables, read strictly."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from dsh_prompt.cli.exits import UnusableError
+from dsh_prompt.config import Config
+from dsh_prompt.errors import PromptError
+from dsh_prompt.model.state import RuntimeState
+from dsh_prompt.model.tools import as_schema
+from dsh_prompt.render.template import NAME, is_variable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dsh_prompt.model.tools import ToolSchema
+
+
+def load_config(file: str | None) -> Config:
+    """Load the configuration from *file*, or from where it is looked for."""
+    try:
+        return Config.load(file)
+    except PromptError as error:
+        raise UnusableError(str(error)) from error
+    except OSError as error:
+        raise UnusableError(f"the configuration cannot be looked for: {error}") from error
+
+
+def load_state(file: str | None) -> RuntimeState:
+    """Load the runtime state from *file*; without one it is that of the surroundings."""
+    try:
+        if file is None:
+            return RuntimeState(workdir=str(Path.cwd()))
+        return RuntimeState.from_dict(_read_json(file), file=_name(file))
+    except PromptError as error:
+        raise UnusableError(str(error)) from error
+    except OSError as error:
+        raise UnusableError(f"there is no working directory: {error}") from error
+
+
+def load_tools(file: str | None) -> list[ToolSchema]:
+    """Load the tool list in *file*; without one there are none."""
+    if file is None:
+        return []
+    items = _read_json(file)
+    if not isinstance(items, list):
+        raise UnusableError(f"{_name(file)}: expected a list of tools, got {items!r}")
+    tools: dict[str, ToolSchema] = {}
+    for index, item in enumerate(items):
+        try:
+            tool = as_schema(item)
+        except PromptError as error:
+            raise UnusableError(f"{_name(file)}: [{index}]: {error}") from error
+        if tool.name in tools:
+            raise UnusableError(f'{_name(file)}: [{index}]: a second tool "{tool.name}"')
+        tools[tool.name] = tool
+    return list(tools.values())
+
+
+def parse_variables(assignments: Iterable[str]) -> dict[str, str]:
+    """Take ``key=value`` apart; of several values for one key the last one counts."""
+    variables = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise click.BadParameter(f'"{assignment}" is not key=value', param_hint="--set")
+        if not is_variable_name(name):
+            raise click.BadParameter(
+                f'"{name}" is no variable name (it must match /^{NAME}$/)', param_hint="--set"
+            )
+        variables[name] = value
+    return variables
+
+
+def _read_json(file: str) -> Any:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+    except OSError as error:
+        raise UnusableError(f"{_name(file)}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UnusableError(f"{_name(file)}: is no valid JSON: {error}") from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _name(file: str) -> str:
+    return "standard input" if file == "-" else file

@@ -1,0 +1,175 @@
+"""Contributions made into entries of a layer: checked, and wrapped for the plans to come."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dsh_prompt.errors import InvalidContributionError
+from dsh_prompt.layers import Entry
+from dsh_prompt.model.blocks import Block
+from dsh_prompt.model.contributions import PromptContext, PromptSection
+from dsh_prompt.model.tools import ToolProviderResult, ToolSchema, as_schema
+from dsh_prompt.providers import (
+    Provider,
+    WrongTypeError,
+    check_text,
+    check_variable,
+    function_name,
+)
+from dsh_prompt.render.template import NAME, is_variable_name, parse
+from dsh_prompt.tool_registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dsh_prompt.layers import Layer
+    from dsh_prompt.model.source import Source
+
+T = TypeVar("T")
+
+
+class BlockEntry(Entry):
+    """The entry of a section or context, with what all plans share of it."""
+
+    __slots__ = ("_block", "text", "when")
+
+    value: PromptSection | PromptContext
+
+    def __init__(
+        self,
+        value: PromptSection | PromptContext,
+        layer: Layer,
+        source: Source,
+        in_block: str | None = None,
+    ) -> None:
+        kind = "section" if isinstance(value, PromptSection) else "context"
+        super().__init__(kind, value.name, value, layer, source, in_block)
+        self._block: Block | None = None
+        self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)
+        self.when = None if value.when is None else self._when_provider(value.when)
+
+    def _text_provider(self, function: Callable[..., Any]) -> Provider:
+        blocking = self.value.blocking
+        return Provider(
+            function, self.kind, self.name, check_text, source=self.source, blocking=blocking
+        )
+
+    def _when_provider(self, function: Callable[..., Any]) -> Provider:
+        return Provider(function, f"when of {self.kind}", self.name, bool, source=self.source)
+
+    def block(self, constants: Mapping[str, str | None]) -> Block:
+        """Give the block for a plan in which *constants* are the constant variables."""
+        block = self._block
+        if block is None:
+            block = self._block = self._new_block()
+        cacheable = self._cacheable(block, constants)
+        if cacheable != block.cacheable:
+            # Other chains may use the other one: make a new one rather than change it.
+            block = self._block = self._new_block(cacheable=cacheable)
+        return block
+
+    def _new_block(self, *, cacheable: bool = False) -> Block:
+        value = self.value
+        block = Block(
+            "section" if self.kind == "section" else "context",
+            value.name,
+            value.order,
+            title=value.title,
+            literal=value.literal,
+            cacheable=cacheable,
+            strategy=getattr(value, "strategy", "when_non_empty"),
+            requires_tools=value.requires_tools,
+            source=self.source,
+        )
+        if isinstance(self.text, str):
+            block.template = parse(self.text, literal=value.literal)
+        return block
+
+    def _cacheable(self, block: Block, constants: Mapping[str, str | None]) -> bool:
+        """Tell it: an explicit value wins; else static texts of constant variables are."""
+        value = self.value
+        if not isinstance(value, PromptSection):
+            return False
+        if value.cacheable is not None:
+            return value.cacheable
+        template = block.template
+        if not isinstance(self.text, str) or template is None or template.malformed is not None:
+            return False
+        return all(constants.get(name) is not None for name in template.names)
+
+
+class Entries:
+    """Makes entries for one owner: its layer, its label, its block of entry-point plugins."""
+
+    __slots__ = ("in_block", "layer", "source")
+
+    def __init__(self, layer: Layer, source: Source, in_block: str | None) -> None:
+        self.layer = layer
+        self.source = source
+        self.in_block = in_block
+
+    def of(self, kind: str, name: str, value: object) -> Entry:
+        """Make an entry of what is checked already."""
+        return Entry(kind, name, value, self.layer, self.source, self.in_block)
+
+    def block(self, cls: type[Any], given: object, fields: Mapping[str, Any]) -> BlockEntry:
+        """Make the entry of a section or context (*cls*): the one *given*, or its *fields*."""
+        if given is None:
+            given = cls(**fields)
+        elif fields:
+            raise TypeError(f"give a {cls.__name__} or its fields, not both")
+        if not isinstance(given, PromptSection | PromptContext) or not isinstance(given, cls):
+            raise InvalidContributionError(f"expected a {cls.__name__}, not {type(given).__name__}")
+        return BlockEntry(given, self.layer, self.source, self.in_block)
+
+    def variable(self, name: str, value: object, *, blocking: bool) -> Entry:
+        """Make the entry of a variable: a constant, or a provider."""
+        if not is_variable_name(name):
+            raise InvalidContributionError(
+                f'invalid prompt variable name "{name}" (must match /^{NAME}$/)'
+            )
+        if callable(value):
+            value = Provider(
+                value, "variable", name, check_variable, source=self.source, blocking=blocking
+            )
+        elif value is not None and not isinstance(value, str):
+            raise InvalidContributionError(
+                f'prompt variable "{name}" must be a str, or a callable that returns one, '
+                f"not {type(value).__name__}"
+            )
+        return self.of("variable", name, value)
+
+    def tools(self, tools: Any, *, blocking: bool) -> list[Entry]:
+        """Make the entries of a tool provider, or of schemas for the registry."""
+        if isinstance(tools, ToolProviderResult):
+            tools = partial(_constant, tools)
+        if callable(tools):
+            name = "registry" if isinstance(tools, ToolRegistry) else function_name(tools)
+            provider = Provider(
+                tools, "tool provider", name, check_tools, source=self.source, blocking=blocking
+            )
+            return [self.of("tools", name, provider)]
+        if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
+            raise InvalidContributionError(
+                f"tools() takes a provider or an iterable of schemas, not {type(tools).__name__}; "
+                "tool() takes a single one"
+            )
+        return [self.of("tool", tool.name, tool) for tool in map(as_schema, tools)]
+
+
+def check_tools(value: Any) -> ToolProviderResult:
+    """Accept what a tool provider may return."""
+    if isinstance(value, ToolProviderResult):
+        return value
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        raise WrongTypeError(f"returned {type(value).__name__} instead of tool schemas")
+    schemas = list(value)  # a generator may raise, which is its own failure
+    try:
+        return ToolProviderResult(schemas)
+    except InvalidContributionError as error:
+        raise WrongTypeError(f"returned something that is no tool: {error}") from error
+
+
+def _constant(value: T) -> T:
+    return value

@@ -1,0 +1,216 @@
+"""Waterfall listeners, and the order in which an assembly meets them."""
+
+from __future__ import annotations
+
+import inspect
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any, Literal
+
+from dsh_prompt.errors import (
+    InvalidContributionError,
+    PluginConflictError,
+    ProviderError,
+    nearest,
+)
+from dsh_prompt.model.source import Source
+from dsh_prompt.providers import VARIADIC, failure_of, function_name, is_async_callable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from dsh_prompt.layers import Entry
+
+#: What an implementation may take, by name.
+ARGUMENTS = ("assembly", "context", "call_next")
+
+
+_ASSEMBLY_AND_CONTEXT = (0, 1)
+
+
+class Listener:
+    """One implementation of ``system_prompt_assemble``.
+
+    Its *style* is ``plain`` (changes or returns an assembly), ``around`` (calls
+    ``call_next``) or ``wrapper`` (a generator around all the others).
+    """
+
+    __slots__ = (
+        "after",
+        "before",
+        "function",
+        "is_async",
+        "name",
+        "picks",
+        "plugin",
+        "source",
+        "style",
+        "tryfirst",
+        "trylast",
+    )
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        arguments: Sequence[str],
+        source: Source,
+        *,
+        wrapper: bool = False,
+        tryfirst: bool = False,
+        trylast: bool = False,
+        before: tuple[str, ...] = (),
+        after: tuple[str, ...] = (),
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.picks = tuple(ARGUMENTS.index(argument) for argument in arguments)
+        self.is_async = is_async_callable(function)
+        self.style: Literal["plain", "around", "wrapper"] = (
+            "wrapper" if wrapper else "around" if "call_next" in arguments else "plain"
+        )
+        self.tryfirst = tryfirst
+        self.trylast = trylast
+        self.before = before
+        self.after = after
+        self.plugin = source.plugin
+        self.source = Source(
+            source.plugin, source.distribution, source.version, source.scope, "waterfall"
+        )
+
+    @property
+    def label(self) -> str:
+        """The listener as messages name it."""
+        return f"waterfall listener {self.name} of {self.source.owner}"
+
+    def call(self, *arguments: Any) -> Any:
+        """Call the implementation with those of *arguments* that it names."""
+        picks = self.picks
+        if picks == _ASSEMBLY_AND_CONTEXT:
+            return self.function(arguments[0], arguments[1])
+        return self.function(*[arguments[pick] for pick in picks])
+
+    def failed(self, reason: str) -> ProviderError:
+        """Give the error for a listener that raised, or broke the rules."""
+        return ProviderError(
+            f"{self.label} {reason}", kind="listener", name=self.name, plugin=self.plugin
+        )
+
+    def raised(self, error: Exception) -> ProviderError:
+        """Give the error for a listener that raised *error*."""
+        return self.failed(failure_of(error))
+
+
+def required_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Name the arguments that *function* requires, in order.
+
+    Raises `InvalidContributionError` for arguments that are no arguments of the hook.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise InvalidContributionError(f"{function!r} has no signature to read") from error
+    required = [p for p in parameters if p.default is p.empty and p.kind not in VARIADIC]
+    for parameter in required:
+        if parameter.name not in ARGUMENTS:
+            raise InvalidContributionError(
+                f"a waterfall listener takes assembly, context and call_next, but "
+                f'{function_name(function)} requires "{parameter.name}"'
+                f"{nearest(parameter.name, ARGUMENTS)}"
+            )
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            raise InvalidContributionError(
+                f"a waterfall listener is called with positional arguments, but "
+                f'"{parameter.name}" of {function_name(function)} is keyword-only'
+            )
+    return tuple(parameter.name for parameter in required)
+
+
+def order_listeners(entries: Iterable[Entry], block_start: int | None) -> tuple[Listener, ...]:
+    """Put the listeners of a chain of layers in the order in which an assembly meets them.
+
+    Wrappers stand outside, the last registered outermost; then ``tryfirst`` ones, the latest
+    first, the others, and ``trylast`` ones; ``before`` and ``after`` move a listener within
+    its group. Raises `PluginConflictError` for constraints that form a cycle.
+    """
+    ordered = in_registration_order(entries, block_start)
+    groups: dict[int, list[Listener]] = {}
+    for entry in ordered:
+        groups.setdefault(_group(entry.value), []).append(entry.value)
+    return tuple(
+        listener
+        for number in sorted(groups)
+        for listener in _constrained(
+            groups[number] if number > _LATEST_FIRST else groups[number][::-1]
+        )
+    )
+
+
+def in_registration_order(entries: Iterable[Entry], block_start: int | None) -> list[Entry]:
+    """Sort *entries* as registered; entry-point plugins form one block, sorted by name."""
+
+    def place(entry: Entry) -> tuple[float, str, int]:
+        if entry.in_block is None or block_start is None:
+            return (entry.sequence, "", entry.sequence)
+        return (block_start, entry.in_block, entry.sequence)
+
+    return sorted(entries, key=place)
+
+
+# Groups by how far inside they stand; in those up to this one the latest comes first.
+_LATEST_FIRST = 3
+
+
+def _group(listener: Listener) -> int:
+    if listener.style == "wrapper":
+        return 0 if listener.tryfirst else 2 if listener.trylast else 1
+    return 3 if listener.tryfirst else 5 if listener.trylast else 4
+
+
+def _constrained(listeners: list[Listener]) -> list[Listener]:
+    """Move the listeners that say ``before`` or ``after``, and no others."""
+    if not any(listener.before or listener.after for listener in listeners):
+        return listeners
+    earlier = _earlier(listeners)
+    try:
+        TopologicalSorter(earlier).prepare()
+    except CycleError as error:
+        names = " -> ".join(dict.fromkeys(str(listeners[i].plugin) for i in error.args[1]))
+        raise PluginConflictError(
+            f"before/after of waterfall listeners form a cycle: {names}; drop one of them"
+        ) from None
+    after = _after(listeners)
+    placed: list[int] = []
+    waiting: list[int] = []
+    for index in range(len(listeners)):
+        waiting.append(index)
+        # One that comes after others waits for them, rather than pulling them forward.
+        while ready := [i for i in waiting if after[i] <= {*placed}]:
+            _place(ready[0], earlier, placed)
+            waiting = [i for i in waiting if i not in placed]
+    return [listeners[index] for index in placed]
+
+
+def _after(listeners: list[Listener]) -> list[set[int]]:
+    """For each listener, by index, those that it says it comes after."""
+    return [
+        {i for i, other in enumerate(listeners) if other.plugin in listener.after and i != index}
+        for index, listener in enumerate(listeners)
+    ]
+
+
+def _earlier(listeners: list[Listener]) -> dict[int, set[int]]:
+    """For each listener, by index, those that must stand before it, whoever says so."""
+    earlier = dict(enumerate(_after(listeners)))
+    for index, listener in enumerate(listeners):
+        for other, target in enumerate(listeners):
+            if target.plugin in listener.before and other != index:
+                earlier[other].add(index)
+    return earlier
+
+
+def _place(index: int, earlier: dict[int, set[int]], placed: list[int]) -> None:
+    if index in placed:
+        return
+    for other in sorted(earlier[index]):
+        _place(other, earlier, placed)
+    placed.append(index)

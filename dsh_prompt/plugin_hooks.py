@@ -1,0 +1,159 @@
+"""What a plugin implements: its hooks, read and checked before anything of it runs."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pluggy
+
+from dsh_prompt import hookspecs
+from dsh_prompt.errors import ConfigError, PluginConfigError, PluginLoadError, nearest
+from dsh_prompt.hookspecs import PROJECT
+from dsh_prompt.model.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dsh_prompt.discovery import Installed
+    from dsh_prompt.disposable import Scope
+
+logger = logging.getLogger("dsh_prompt.plugins")
+
+
+@attrs.frozen
+class Candidate:
+    """Something that is to be loaded as a plugin."""
+
+    name: str
+    plugin: Any
+    installed: Installed | None = None
+
+    @property
+    def distribution(self) -> str | None:
+        """The name of the distribution, for an installed entry point."""
+        return None if self.installed is None else self.installed.distribution
+
+    @property
+    def label(self) -> str:
+        """The candidate as messages name it."""
+        if self.installed is None:
+            return f'plugin "{self.name}"'
+        return f'plugin "{self.name}" ({self.installed.distribution} {self.installed.version})'
+
+    def source(self, scope: Scope | None) -> Source:
+        """Give the label of what the plugin contributes to *scope*."""
+        installed = self.installed
+        return Source(
+            self.name,
+            None if installed is None else installed.distribution,
+            None if installed is None else installed.version,
+            None if scope is None else scope.name,
+        )
+
+    def modules(self) -> set[str]:
+        """Name the loaded modules that are the plugin's: its distribution's, or its own.
+
+        The running program and the standard library are nobody's.
+        """
+        if self.installed is not None:
+            return set(self.installed.modules())
+        plugin = self.plugin
+        name = plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
+        if name == "__main__" or name.partition(".")[0] in sys.stdlib_module_names:
+            return set()
+        return {other for other in sys.modules if other == name or other.startswith(f"{name}.")}
+
+    def load_error(self, error: BaseException) -> PluginLoadError:
+        """Give the load error for what went wrong."""
+        return PluginLoadError(
+            f"{self.label} cannot be loaded: {type(error).__name__}: {error}",
+            plugin=self.name,
+            distribution=self.distribution,
+        )
+
+    def refused(self, problem: str) -> PluginLoadError:
+        """Give the load error for a plugin that is not valid."""
+        return PluginLoadError(
+            f"{self.label} {problem}", plugin=self.name, distribution=self.distribution
+        )
+
+    def config_error(self, error: ConfigError) -> PluginConfigError:
+        """Give the load error for a configuration that the plugin refuses."""
+        return PluginConfigError(
+            f"{self.label} cannot be loaded: its configuration is refused: {error}",
+            error,
+            plugin=self.name,
+            distribution=self.distribution,
+        )
+
+
+@attrs.frozen
+class Hooks:
+    """The hook implementations of one plugin object, by hook name."""
+
+    implementations: Mapping[str, Sequence[pluggy.HookImpl]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The implemented hooks, sorted."""
+        return tuple(sorted(self.implementations))
+
+    def of(self, name: str) -> Sequence[pluggy.HookImpl]:
+        """Give the implementations of hook *name*."""
+        return self.implementations.get(name, ())
+
+    def is_async(self, name: str) -> bool:
+        """Tell whether an implementation of hook *name* is an ``async def``."""
+        return any(inspect.iscoroutinefunction(hook.function) for hook in self.of(name))
+
+
+def read_hooks(candidate: Candidate) -> Hooks:
+    """Read and check the hook implementations of a candidate's plugin object.
+
+    Raises `PluginLoadError` for an unknown hook, with the nearest known one, and for
+    an implementation that could never be called.
+    """
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
+    known = [name for name in vars(manager.hook) if not name.startswith("_")]
+    try:
+        manager.register(candidate.plugin, candidate.name)
+    except pluggy.PluginValidationError as error:
+        raise candidate.load_error(error) from error
+    implementations: dict[str, list[pluggy.HookImpl]] = {}
+    for caller in manager.get_hookcallers(candidate.plugin) or ():
+        for hook in caller.get_hookimpls():
+            if not caller.has_spec() and not hook.optionalhook:
+                hint = nearest(caller.name, known)
+                raise candidate.refused(f'implements unknown hook "{caller.name}"{hint}')
+            if caller.has_spec():
+                _check_hook(candidate, caller.name, hook)
+                implementations.setdefault(caller.name, []).append(hook)
+    if not implementations:
+        logger.warning("%s implements no hook; is @hookimpl missing?", candidate.label)
+    return Hooks(implementations)
+
+
+def _check_hook(candidate: Candidate, name: str, hook: pluggy.HookImpl) -> None:
+    function = hook.function
+    problem = None
+    if hook.hookwrapper:
+        problem = "is an old-style hookwrapper; use wrapper=True"
+    elif inspect.isasyncgenfunction(function):
+        problem = "is an async generator; make it async def with call_next"
+    elif hook.wrapper and name != "system_prompt_assemble":
+        problem = "is a wrapper, which only system_prompt_assemble can have"
+    elif hook.wrapper and "call_next" in hook.argnames:
+        problem = "takes call_next and is a wrapper; it can be one of the two"
+    elif name not in _MAY_BE_ASYNC and inspect.iscoroutinefunction(function):
+        problem = f"is async, which only {' and '.join(_MAY_BE_ASYNC)} can be"
+    if problem is not None:
+        raise candidate.refused(f'cannot be loaded: hook "{name}" {problem}')
+
+
+_MAY_BE_ASYNC = ("activate", "deactivate", "system_prompt_assemble")
