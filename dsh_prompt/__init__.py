@@ -28,7 +28,6 @@ from dsh_prompt.errors import (
     UnknownVariableError,
 )
 from dsh_prompt.hookspecs import AsyncCallNext, CallNext, hookimpl, hookspec
-from dsh_prompt.lifecycle import Registration
 from dsh_prompt.model.assembled import AssembledContext, AssembledSection
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import (
@@ -45,6 +44,7 @@ from dsh_prompt.model.state import RuntimeState
 from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
 from dsh_prompt.plugin_context import PluginInfo
 from dsh_prompt.plugins import LoadReport
+from dsh_prompt.registration import Registration
 from dsh_prompt.render.fingerprint import Fingerprint
 from dsh_prompt.render.projection import RuntimeContextProjection
 from dsh_prompt.render.prompt import (

@@ -13,12 +13,13 @@ from dsh_prompt.entries import Entries
 from dsh_prompt.errors import InvalidContributionError, ScopeError, raise_all
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.layers import Entry, Layer
-from dsh_prompt.lifecycle import UNTOLD, Cleanup, Lifetime, Registration, State
+from dsh_prompt.lifecycle import Lifetime, State
 from dsh_prompt.listeners import Listener, order_listeners, required_arguments
 from dsh_prompt.model.contributions import PromptContext, PromptSection
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema, as_schema
 from dsh_prompt.providers import function_name, is_async_callable
+from dsh_prompt.registration import UNTOLD, Cleanup, Registration
 from dsh_prompt.tool_registry import Restriction, known_tools
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
     from dsh_prompt.changes import ChangeEvent, Item
     from dsh_prompt.layers import Layers
-    from dsh_prompt.lifecycle import Loading
     from dsh_prompt.model.contributions import Strategy, Text, When
     from dsh_prompt.model.tools import ToolProvider, Tools
     from dsh_prompt.plugin_context import PluginInfo
+    from dsh_prompt.registration import Loading
     from dsh_prompt.system_prompt import SystemPrompt
 
     P = ParamSpec("P")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.errors import AssemblyCancelledError, PromptError
@@ -141,8 +140,9 @@ class Concurrently:
         return None
 
     async def _in_thread(self, provider: Provider) -> Any:
-        function = partial(provider.call, self.run.context)
-        value = await self.anyio.to_thread.run_sync(function, abandon_on_cancel=True)
+        # In a list, since a function that returns something to await is refused by trio.
+        run_sync = self.anyio.to_thread.run_sync
+        (value,) = await run_sync(lambda: [provider.call(self.run.context)], abandon_on_cancel=True)
         return await value if inspect.isawaitable(value) else value
 
     async def _await(self, index: int, work: Awaitable[Any]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import enum
 from contextvars import ContextVar
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
+from dsh_prompt.registration import UNTOLD, Cleanup, Loading, Registration, items
 from dsh_prompt.running import wait_for, wait_in_thread
 from dsh_prompt.waterfall import drive
 
@@ -21,45 +22,6 @@ if TYPE_CHECKING:
     from dsh_prompt.changes import ChangeKind, ChangeListener, Item
     from dsh_prompt.layers import Entry, Layer, Layers
     from dsh_prompt.model.source import Source
-
-
-class Registration:
-    """The undo of one registration: ``dispose()`` it, or call it. Doing so twice is harmless."""
-
-    __slots__ = ("__weakref__", "_owner", "entries")
-
-    def __init__(self, owner: Lifetime, entries: Sequence[Entry]) -> None:
-        self._owner = owner
-        self.entries = entries
-
-    def dispose(self) -> None:
-        """Withdraw what was registered, and tell the change listeners."""
-        self._owner._release(self)
-
-    __call__ = dispose
-
-    def __repr__(self) -> str:
-        what = ", ".join(f"{entry.kind} {entry.name!r}" for entry in self.entries)
-        return f"<Registration {what or 'disposed'}>"
-
-
-class Cleanup:
-    """A callback to run at disposal; *is_async* where its result must be awaited."""
-
-    __slots__ = ("is_async", "run")
-
-    def __init__(self, run: Callable[[], Any], *, is_async: bool = False) -> None:
-        self.run = run
-        self.is_async = is_async
-
-
-class Loading:
-    """A load under way: what it registers is reserved, and published in one generation."""
-
-    __slots__ = ("entries",)
-
-    def __init__(self) -> None:
-        self.entries: list[Entry] | None = []
 
 
 class State(enum.Enum):
@@ -379,15 +341,6 @@ def enter_disposal(context: Context | None) -> None:
     """Make this task part of the disposals that *context* was taken in."""
     if context is not None:
         _inside.set(context.get(_inside, ()))
-
-
-#: What an exception group of change listeners says.
-UNTOLD = "change listeners raised"
-
-
-def items(entries: Sequence[Entry]) -> tuple[Item, ...]:
-    """List *entries* as change events do; change listeners are none of their business."""
-    return tuple(entry.item for entry in entries if entry.kind != "change")
 
 
 async def _collect(step: Awaitable[None], errors: list[BaseException], owner: str) -> None:

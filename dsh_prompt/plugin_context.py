@@ -17,10 +17,11 @@ from dsh_prompt.errors import (
     PromptError,
 )
 from dsh_prompt.evaluation import discard
-from dsh_prompt.lifecycle import Loading, State, items
+from dsh_prompt.lifecycle import State
 from dsh_prompt.listeners import Listener
 from dsh_prompt.model.contributions import PromptContext, PromptSection
 from dsh_prompt.plugin_hooks import Hooks
+from dsh_prompt.registration import Loading, items
 from dsh_prompt.structuring import structure
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from dsh_prompt.errors import (
     raise_all,
 )
 from dsh_prompt.hookspecs import plugin_names
-from dsh_prompt.lifecycle import UNTOLD, items
 from dsh_prompt.plugin_context import PluginContext, PluginInfo
 from dsh_prompt.plugin_hooks import Candidate, read_hooks
+from dsh_prompt.registration import UNTOLD, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -280,7 +280,7 @@ class Plugins:
             )
 
         loaded = self._layers.root.plugins or {}
-        candidates = dict.fromkeys((*discovery.plugins, *(asked or settings.enable)))
+        candidates = dict.fromkeys((*(asked or ()), *discovery.plugins, *settings.enable))
         objections = {name: objection(name) for name in candidates if name not in loaded}
         names = [name for name, left_out in objections.items() if left_out is None]
         return names, {

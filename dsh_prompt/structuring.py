@@ -82,10 +82,10 @@ def _exactly(value: object, kind: type[Any]) -> Any:
 
 
 def _container(value: object, kind: type[Any]) -> Any:
-    wanted = (list, tuple) if kind is tuple else kind
+    wanted = (list, tuple) if kind is tuple else collections.abc.Mapping
     if not isinstance(value, wanted):
         raise TypeError(f"expected {_JSON_TYPES[kind]}, got {value!r}")
-    return value
+    return kind(value)
 
 
 def _is_literal(kind: Any) -> bool:

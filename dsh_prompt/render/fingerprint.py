@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -69,6 +68,8 @@ def _tool_bytes(tools: Iterable[ToolSchema]) -> bytes:
 
 
 def _digest(*parts: bytes) -> str:
+    from hashlib import sha256  # noqa: PLC0415 - hashes on demand
+
     digest = sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))

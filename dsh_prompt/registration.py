@@ -1,0 +1,59 @@
+"""What a lifetime owns: registrations with their undo, cleanups, and a load under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dsh_prompt.changes import Item
+    from dsh_prompt.layers import Entry
+    from dsh_prompt.lifecycle import Lifetime
+
+#: What an exception group of change listeners says.
+UNTOLD = "change listeners raised"
+
+
+class Registration:
+    """The undo of one registration: ``dispose()`` it, or call it. Doing so twice is harmless."""
+
+    __slots__ = ("__weakref__", "_owner", "entries")
+
+    def __init__(self, owner: Lifetime, entries: Sequence[Entry]) -> None:
+        self._owner = owner
+        self.entries = entries
+
+    def dispose(self) -> None:
+        """Withdraw what was registered, and tell the change listeners."""
+        self._owner._release(self)
+
+    __call__ = dispose
+
+    def __repr__(self) -> str:
+        what = ", ".join(f"{entry.kind} {entry.name!r}" for entry in self.entries)
+        return f"<Registration {what or 'disposed'}>"
+
+
+class Cleanup:
+    """A callback to run at disposal; *is_async* where its result must be awaited."""
+
+    __slots__ = ("is_async", "run")
+
+    def __init__(self, run: Callable[[], Any], *, is_async: bool = False) -> None:
+        self.run = run
+        self.is_async = is_async
+
+
+class Loading:
+    """A load under way: what it registers is reserved, and published in one generation."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] | None = []
+
+
+def items(entries: Sequence[Entry]) -> tuple[Item, ...]:
+    """List *entries* as change events do; change listeners are none of their business."""
+    return tuple(entry.item for entry in entries if entry.kind != "change")

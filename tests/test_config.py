@@ -1,0 +1,380 @@
+"""Config: in code, from mappings, from files, and never guessed."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from dsh_prompt import (
+    IDENTITY_SECTION,
+    PERSONA_SECTION,
+    Config,
+    ConfigError,
+    PluginsConfig,
+    PromptError,
+    SystemPrompt,
+    ToolOrderError,
+    render_prompt,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder that is the working directory, deep in a folder of the test's own."""
+    folder = tmp_path / "project" / "src" / "package"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return tmp_path / "project"
+
+
+# In code
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    """A host without a configuration behaves like one with an empty one."""
+    config = Config()
+    assert config == Config.from_dict({})
+    assert (config.include_harness_identity, config.include_runtime_context) == (True, True)
+    assert (config.persona, config.tool_order, config.hook_timeout) == ("", None, None)
+    assert config.plugins == PluginsConfig(autoload=True, enable=(), disable=(), config={})
+
+
+@pytest.mark.parametrize("cls", [Config, PluginsConfig])
+def test_a_configuration_is_an_immutable_attrs_class(cls: type[Any]) -> None:
+    """What a host was built with stays."""
+    config = cls()
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        config.autoload = config.persona = None
+    assert attrs.evolve(config) == config
+
+
+def test_a_host_knows_its_configuration() -> None:
+    """Also where it was given none."""
+    config = Config(persona="You are brief.")
+    assert SystemPrompt(config).config is config
+    assert SystemPrompt().config == Config()
+
+
+def test_the_identity_can_be_left_out_and_the_persona_be_set() -> None:
+    """The persona's section is there in any case."""
+    config = Config(include_harness_identity=False, persona="You are brief.")
+    assembly = SystemPrompt(config).assemble()
+    assert [section.name for section in assembly.sections] == [PERSONA_SECTION]
+    assert render_prompt(assembly) == "You are brief."
+    assert IDENTITY_SECTION in [s.name for s in SystemPrompt().assemble().sections]
+
+
+def test_runtime_contexts_can_be_left_out() -> None:
+    """No provider of one is called then."""
+    prompt = SystemPrompt(Config(include_runtime_context=False))
+
+    def never() -> str:
+        raise AssertionError("a suppressed context was evaluated")
+
+    prompt.context(name="git", order=1, text=never)
+    assert prompt.assemble().contexts == []
+
+
+def test_a_persona_may_reference_variables() -> None:
+    """It is a section like any other."""
+    prompt = SystemPrompt(Config(include_harness_identity=False, persona="In {{cwd}}."))
+    prompt.variable("cwd", "/src")
+    assert render_prompt(prompt.assemble()) == "In /src."
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ([], "must contain"),
+        (["read"], "must contain"),
+        (["read", "<unlisted-tools>", "read"], '"read" more than once'),
+        (["<unlisted-tools>", "<unlisted-tools>"], "more than once"),
+    ],
+)
+def test_a_malformed_tool_order_is_refused_when_the_config_is_built(
+    order: list[str], message: str
+) -> None:
+    """Not when tools are first put in order."""
+    for given in (order, tuple(order)):
+        fields: dict[str, Any] = {"tool_order": given}
+        with pytest.raises(ToolOrderError, match=message):
+            Config(**fields)
+
+
+@pytest.mark.parametrize("order", [[], ["read", "read"]])
+def test_a_malformed_tool_order_in_a_file_is_the_same_error(order: list[str]) -> None:
+    """However a config is built, it raises `ToolOrderError`."""
+    with pytest.raises(ToolOrderError):
+        Config.from_dict({"tool_order": order})
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"include_harness_identity": 1}, "include_harness_identity: expected a boolean, got 1"),
+    ({"include_runtime_context": "yes"}, "include_runtime_context: expected a boolean, got 'yes'"),
+    ({"persona": 5}, "persona: expected a string, got 5"),
+    ({"persona": None}, "persona: expected a string, got None"),
+    ({"tool_order": "read"}, "tool_order: expected a list"),
+    ({"tool_order": ["read", 5, "<unlisted-tools>"]}, "tool_order"),
+    ({"hook_timeout": "5"}, "hook_timeout: expected a"),
+    ({"hook_timeout": True}, "hook_timeout: expected a"),
+    ({"hook_timeout": 0}, "hook_timeout: expected a"),
+    ({"hook_timeout": -1}, "hook_timeout: expected a"),
+    ({"hook_timeout": math.nan}, "hook_timeout: expected a"),
+    ({"hook_timeout": math.inf}, "hook_timeout: expected a"),
+    ({"plugins": 5}, "plugins: expected a"),
+]
+WRONG_PLUGINS: list[tuple[dict[str, Any], str]] = [
+    ({"autoload": 1}, "autoload: expected a boolean"),
+    ({"autoload": "true"}, "autoload: expected a boolean"),
+    ({"enable": "git"}, "enable: expected a list"),
+    ({"disable": ["git", 5]}, "disable"),
+    ({"config": ["git"]}, "config: expected a table"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), WRONG)
+def test_a_wrong_type_is_refused(fields: dict[str, Any], message: str) -> None:
+    """In code as in a document: nothing is made into something else."""
+    with pytest.raises(ConfigError, match=message):
+        Config(**fields)
+    with pytest.raises(ConfigError, match=message):
+        Config.from_dict(fields)
+
+
+@pytest.mark.parametrize(("fields", "message"), WRONG_PLUGINS)
+def test_a_wrong_type_in_the_plugins_table_is_refused(fields: dict[str, Any], message: str) -> None:
+    """With its path from the top."""
+    with pytest.raises(ConfigError, match=message):
+        PluginsConfig(**fields)
+    with pytest.raises(ConfigError, match=r"plugins\." + message) as caught:
+        Config.from_dict({"plugins": fields})
+    assert caught.value.path.startswith(f"plugins.{next(iter(fields))}")
+
+
+@pytest.mark.parametrize("table", [5, "x", ["x"], None])
+def test_the_table_of_a_plugin_is_a_table(table: object) -> None:
+    """It is checked with the file, not when the plugin is loaded."""
+    with pytest.raises(ConfigError, match=r"plugins\.config\.git"):
+        Config.from_dict({"plugins": {"config": {"git": table}}})
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "nearest"),
+    [
+        ({"personna": ""}, "personna", "persona"),
+        ({"toolOrder": []}, "toolOrder", "tool_order"),
+        ({"plugin": {}}, "plugin", "plugins"),
+        ({"plugins": {"auto_load": True}}, "plugins.auto_load", "autoload"),
+        ({"plugins": {"disabled": []}}, "plugins.disabled", "disable"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest(
+    data: dict[str, Any], path: str, nearest: str
+) -> None:
+    """A typing error must not pass for a setting."""
+    with pytest.raises(ConfigError, match=f'{path}.*did you mean "{nearest}"') as caught:
+        Config.from_dict(data)
+    assert caught.value.path == path
+
+
+def test_an_unknown_key_that_nothing_resembles_is_refused_with_the_valid_ones() -> None:
+    """Whoever reads the error knows what there is."""
+    with pytest.raises(ConfigError, match=r"xyz.*persona.*plugins"):
+        Config.from_dict({"xyz": 1})
+
+
+@pytest.mark.parametrize("key", ["file", "fil", "xyz"])
+def test_only_keys_that_are_valid_are_proposed(key: str) -> None:
+    """What cannot be written in a file is no proposal."""
+    with pytest.raises(ConfigError) as caught:
+        Config.from_dict({key: 1})
+    assert '"file"' not in str(caught.value)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    """Each on a line of its own."""
+    with pytest.raises(ConfigError) as caught:
+        Config.from_dict({"personna": "", "hook_timeout": "5", "plugins": {"autoload": 1}})
+    lines = str(caught.value).splitlines()
+    for word in ("personna", "hook_timeout", "plugins.autoload"):
+        assert any(word in line for line in lines)
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("data", [None, 5, "persona", ["persona"]])
+def test_a_document_that_is_no_mapping_is_refused(data: Any) -> None:
+    """Whatever a caller took for one."""
+    with pytest.raises(ConfigError, match="expected a table"):
+        Config.from_dict(data)
+
+
+def test_a_config_error_is_a_value_error_with_path_and_file() -> None:
+    """A program can point at the place."""
+    with pytest.raises(ConfigError) as caught:
+        Config.from_dict({"persona": 5}, file="some.toml")
+    assert (caught.value.path, caught.value.file) == ("persona", "some.toml")
+    assert str(caught.value).startswith("some.toml: persona")
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, PromptError)
+
+
+def test_any_mapping_is_taken() -> None:
+    """As the annotation says; a read-only one is a mapping too."""
+    data = MappingProxyType({"plugins": MappingProxyType({"autoload": False})})
+    assert Config.from_dict(data).plugins.autoload is False
+
+
+# From files
+
+
+FULL = """
+include_harness_identity = false
+include_runtime_context = false
+persona = "You are brief."
+tool_order = ["read", "<unlisted-tools>"]
+hook_timeout = 2.5
+
+[plugins]
+autoload = false
+enable = ["git"]
+disable = ["audit"]
+
+[plugins.config.git]
+max_commits = 5
+nested = { a = [1, 2] }
+"""
+
+
+def test_a_file_is_read_whole(tmp_path: Path) -> None:
+    """Every setting has its key, and a plugin's table is kept as it stands."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text(FULL)
+    assert Config.load(file) == Config(
+        include_harness_identity=False,
+        include_runtime_context=False,
+        persona="You are brief.",
+        tool_order=("read", "<unlisted-tools>"),
+        hook_timeout=2.5,
+        plugins=PluginsConfig(
+            autoload=False,
+            enable=("git",),
+            disable=("audit",),
+            config={"git": {"max_commits": 5, "nested": {"a": [1, 2]}}},
+        ),
+    )
+
+
+def test_a_path_may_be_a_str_and_of_any_name(tmp_path: Path) -> None:
+    """Only ``pyproject.toml`` has a table for it."""
+    file = tmp_path / "other.toml"
+    file.write_text('persona = "mine"\n')
+    config = Config.load(str(file))
+    assert (config.persona, config.file) == ("mine", str(file))
+
+
+def test_without_a_file_the_defaults_hold(project: Path) -> None:
+    """Not to have one is no error."""
+    assert Config.load() == Config()
+
+
+def test_a_file_is_looked_for_upwards(project: Path) -> None:
+    """From the working directory to the root."""
+    (project / "dsh-prompt.toml").write_text('persona = "project"\n')
+    assert Config.load().persona == "project"
+
+
+def test_the_nearest_file_counts(project: Path) -> None:
+    """Whatever stands farther up is not read, not even to be wrong."""
+    (project / "dsh-prompt.toml").write_text("nonsense = {{{\n")
+    (project / "src" / "pyproject.toml").write_text('[tool.dsh-prompt]\npersona = "near"\n')
+    assert Config.load().persona == "near"
+
+
+def test_the_own_file_wins_over_the_project_s(project: Path) -> None:
+    """In one folder, ``dsh-prompt.toml`` stands before ``pyproject.toml``."""
+    (project / "pyproject.toml").write_text('[tool.dsh-prompt]\npersona = "pyproject"\n')
+    assert Config.load().persona == "pyproject"
+    (project / "dsh-prompt.toml").write_text('persona = "own"\n')
+    assert Config.load().persona == "own"
+
+
+def test_a_project_file_without_the_table_is_passed_over(project: Path) -> None:
+    """The search goes on above it."""
+    (project / "src" / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.other]\nx = 1\n')
+    (project / "dsh-prompt.toml").write_text('persona = "above"\n')
+    assert Config.load().persona == "above"
+
+
+def test_a_project_file_with_an_empty_table_ends_the_search(project: Path) -> None:
+    """The table is there and says: the defaults."""
+    (project / "src" / "pyproject.toml").write_text("[tool.dsh-prompt]\n")
+    (project / "dsh-prompt.toml").write_text('persona = "above"\n')
+    assert Config.load() == Config()
+
+
+def test_a_folder_of_that_name_is_no_file(project: Path) -> None:
+    """It is passed over."""
+    (project / "src" / "dsh-prompt.toml").mkdir()
+    (project / "dsh-prompt.toml").write_text('persona = "above"\n')
+    assert Config.load().persona == "above"
+
+
+@pytest.mark.parametrize("name", ["dsh-prompt.toml", "pyproject.toml"])
+def test_what_is_wrong_in_a_file_names_it(project: Path, name: str) -> None:
+    """With key and nearest key."""
+    file = project / name
+    table = "[tool.dsh-prompt]\n" if name == "pyproject.toml" else ""
+    file.write_text(f"{table}personna = 1\n")
+    with pytest.raises(ConfigError, match=r'personna.*did you mean "persona"') as caught:
+        Config.load()
+    assert (caught.value.file, caught.value.path) == (str(file), "personna")
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"persona = ", b"\xff\xfe", b"persona = 1\npersona = 2\n"], ids=str
+)
+def test_a_file_that_is_no_toml_is_refused(project: Path, content: bytes) -> None:
+    """The error names it, and keeps the parser's as its cause."""
+    file = project / "dsh-prompt.toml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        Config.load()
+    assert caught.value.file == str(file)
+    assert str(file) in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+def test_a_given_file_that_is_missing_is_refused(tmp_path: Path) -> None:
+    """Whoever names one means it."""
+    with pytest.raises(ConfigError, match=r"missing\.toml.*cannot be read"):
+        Config.load(tmp_path / "missing.toml")
+
+
+@pytest.mark.parametrize("content", ["tool.dsh-prompt = 5", "[[tool.dsh-prompt]]"])
+def test_a_table_that_is_none_is_refused(project: Path, content: str) -> None:
+    """The error names the file."""
+    (project / "pyproject.toml").write_text(content + "\n")
+    with pytest.raises(ConfigError, match=r"pyproject\.toml"):
+        Config.load()
+
+
+def test_a_project_file_whose_tools_are_no_table_has_no_settings(project: Path) -> None:
+    """It is somebody else's to complain about."""
+    (project / "pyproject.toml").write_text("tool = 5\n")
+    assert Config.load() == Config()
+
+
+def test_dates_and_other_toml_types_are_no_settings(tmp_path: Path) -> None:
+    """They are as wrong as any other type."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text("persona = 2026-08-01\n")
+    with pytest.raises(ConfigError, match="persona: expected a string"):
+        Config.load(file)
