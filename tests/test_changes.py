@@ -591,3 +591,30 @@ def test_a_failed_load_tells_of_everything_that_it_takes_with_it() -> None:
     assert len(added) == 2
     assert added <= {item for event in events for item in event.removed}
     assert prompt.plugins == []
+
+
+@pytest.mark.xfail(
+    strict=True, reason="what the outer load had loaded before is taken back silently"
+)
+def test_a_refused_load_tells_of_everything_that_it_takes_with_it() -> None:
+    """Also where a listener is what takes it back."""
+    prompt = SystemPrompt()
+
+    class Outer:
+        @hookimpl
+        def activate(self, ctx: DisposableContext) -> None:
+            ctx.host.load(Plugin(), scope=ctx.create_scope("inner"))
+            ctx.variable("w", "outer")
+
+    def refuse(event: ChangeEvent) -> None:
+        if event.plugin == "Outer" and event.kind == "loaded":
+            raise RefusalError
+
+    events = listening(prompt)
+    prompt.on_change(refuse)
+    with pytest.raises(RefusalError):
+        prompt.load(Outer())
+    added = {item for event in events for item in event.added}
+    assert len(added) == 3
+    assert added <= {item for event in events for item in event.removed}
+    assert prompt.plugins == []

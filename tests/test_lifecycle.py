@@ -212,7 +212,7 @@ class Suspended:
 
     def agent(self) -> Scope:
         scope = self.prompt.create_scope("agent")
-        scope.variable("held", "value")
+        scope.tool({"name": "held"})
         scope.callback(self.log.append, "cleaned up")
         return scope
 

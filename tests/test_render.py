@@ -106,7 +106,9 @@ def block_of(kind: str, **fields: Any) -> str:
 
 
 @every_kind
-@pytest.mark.parametrize("text", ["text", "{{{{x}}}}", lambda: "text"], ids=str)
+@pytest.mark.parametrize(
+    "text", ["text", "{{{{x}}}}", lambda: "text"], ids=["text", "escape", "provider"]
+)
 def test_a_title_stands_above_the_text(kind: str, text: Any) -> None:
     """As a heading, with a blank line between."""
     shown = "text" if callable(text) else text.replace("{{{{x}}}}", "{{x}}")

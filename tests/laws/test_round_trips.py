@@ -25,6 +25,7 @@ from tests.laws.world import NAMED_KINDS, Item, World
 
 Json = dict[str, Any]
 DICT_CHANGES: dict[str, tuple[Any, ...]] = {
+    "__init__": ({"new": 1},),
     "__setitem__": ("new", 1),
     "__delitem__": ("present",),
     "__ior__": ({"new": 1},),
@@ -35,6 +36,7 @@ DICT_CHANGES: dict[str, tuple[Any, ...]] = {
     "update": ({"new": 1},),
 }
 LIST_CHANGES: dict[str, tuple[Any, ...]] = {
+    "__init__": (["new"],),
     "__setitem__": (0, "new"),
     "__delitem__": (0,),
     "__iadd__": (["new"],),
