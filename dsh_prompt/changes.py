@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
+
+from dsh_prompt.coroutines import discard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,10 +60,16 @@ class ChangeListener:
     def __call__(self, event: ChangeEvent) -> None:
         """Tell the function; what it raises carries a note that names its owner."""
         try:
-            self.function(event)
+            _refuse_awaitable(self.function(event))
         except BaseException as error:
             error.add_note(f"raised by a change listener of {self.source.owner}")
             raise
+
+
+def _refuse_awaitable(result: object) -> None:
+    if inspect.isawaitable(result):
+        discard(result)
+        raise TypeError("a change listener returned something to await")
 
 
 def tell_in_turn(

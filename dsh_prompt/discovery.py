@@ -76,7 +76,9 @@ def discover() -> Discovery:
     for metadata in _in_use(problems):
         for point in metadata.entry_points:
             installed = Installed(point.name, metadata.name, metadata.version, point)
-            found.setdefault(point.name, []).append(installed)
+            offers = found.setdefault(point.name, [])
+            if not offers or offers[-1].distribution != metadata.name:
+                offers.append(installed)
     plugins = {}
     for name in sorted(found):
         used, *others = found[name]
@@ -146,7 +148,7 @@ def _read(dist: Any, problems: list[str], *, only_plugins: bool) -> _Metadata | 
         if not name or not version:
             raise ValueError("it has no name or no version")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001 - one broken package must not hide the others
-        problem = f"the metadata in {path} cannot be read: {error}"
+        problem = f"the metadata in {path} cannot be read: {type(error).__name__}: {error}"
         if problem not in problems:
             problems.append(problem)
         return None

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dsh_prompt.changes import ChangeListener, tell_all, tell_in_turn, withdrawal
 from dsh_prompt.entries import Entries
-from dsh_prompt.errors import InvalidContributionError, ScopeError, raise_all
+from dsh_prompt.errors import (
+    InvalidContributionError,
+    PluginConflictError,
+    ScopeError,
+    raise_all,
+)
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.layers import Entry, Layer
 from dsh_prompt.lifecycle import Lifetime, State
-from dsh_prompt.listeners import Listener, order_listeners, required_arguments
+from dsh_prompt.listeners import Listener, check_orders, required_arguments
 from dsh_prompt.model.contributions import PromptContext, PromptSection
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema, as_schema
@@ -194,7 +199,9 @@ class DisposableContext(Lifetime):
     def register_listener(self, listener: Listener) -> Registration:
         """Register a waterfall *listener* that is made already."""
         entry = self._new.of("listener", listener.name, listener)
-        return self._register(entry, check=partial(self._check_order, entry))
+        return self._register(
+            entry, check=partial(check_orders, self._layers, self._layer, (entry,))
+        )
 
     def on_change(self, listener: Callable[[ChangeEvent], object]) -> Registration:
         """Register a plain function that is called with every `ChangeEvent`, in every scope.
@@ -268,20 +275,6 @@ class DisposableContext(Lifetime):
             raise ScopeError(f"{parent!r} is no scope of this host; create_scope() makes one")
         return parent._layer
 
-    def _check_order(self, entry: Entry) -> None:
-        """Raise `PluginConflictError` where *entry* would close a cycle of before and after."""
-        layers = self._layers
-        constrained = {*layers.constrained}
-        if entry.value.before or entry.value.after:
-            constrained.add(entry.layer)
-        # Below: chains that will see the entry. Above: chains that it will see.
-        leaves = [leaf for leaf in constrained if entry.layer in layers.chain(leaf)]
-        if constrained.intersection(layers.chain(entry.layer)):
-            leaves.append(entry.layer)
-        for leaf in leaves:
-            known = [other for layer in layers.chain(leaf) for other in layer.all("listener")]
-            order_listeners([*known, entry], layers.block_start)
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._source.owner}, {self._state.value}>"
 
@@ -297,7 +290,6 @@ class Scope(DisposableContext):
     __slots__ = ("_name",)
 
     _disposal = "scope-disposed"
-    _noun = "scope"
 
     def __init__(self, creator: DisposableContext, name: str, parent: Layer | None) -> None:
         source = creator._source
@@ -324,6 +316,10 @@ class Scope(DisposableContext):
         return None if parent is None else parent.scope
 
     @property
+    def _label(self) -> str:
+        return f'the scope "{self._name}"'
+
+    @property
     def layer(self) -> Layer:
         """The layer that this scope is the key of."""
         return self._layer
@@ -331,7 +327,8 @@ class Scope(DisposableContext):
     def rebind(self, parent: Scope | None) -> None:
         """Give the scope another parent (None: none), and fire ``rebound``.
 
-        Raises `ScopeError` for a parent that is this scope or stands below it.
+        Raises `ScopeError` for a parent that is this scope or stands below it, and
+        `PluginConflictError` where ``before`` and ``after`` of listeners would form a cycle.
         """
         layer = self._parent_layer(parent)
         layers = self._layers
@@ -345,6 +342,13 @@ class Scope(DisposableContext):
                     f'scope parent link would form a cycle: "{self.name}" cannot stand below '
                     f"{parent!r}"
                 )
+            self._layer.parent = layer
+            try:
+                check_orders(layers, self._layer)
+            except PluginConflictError:
+                self._layer.parent = before
+                raise
+            self._layer.parent = before
             generation = layers.relink(self._layer, layer)
         event = self._event("rebound", (), (), generation)
         told, error = tell_in_turn(layers.watching(), event)

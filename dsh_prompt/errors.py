@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 
 class PromptError(Exception):
-    """Root of all errors of this package."""
+    """Root of all errors of this package.
+
+    Attributes have defaults, so that errors can be pickled, as process pools do.
+    """
 
 
 class DuplicateContributionError(PromptError):
     """Raised when a layer already holds a contribution of that kind and name."""
 
-    def __init__(self, message: str, *, kind: str, name: str, plugin: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, kind: str = "", name: str = "", plugin: str | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.name = name
@@ -42,7 +47,7 @@ class ScopeError(PromptError):
 class MultipleCompleteSectionsError(PromptError):
     """Raised when more than one ``complete`` section is in effect."""
 
-    def __init__(self, message: str, *, names: tuple[str, ...]) -> None:
+    def __init__(self, message: str, *, names: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.names = names
 
@@ -58,7 +63,7 @@ class ProviderError(PromptError):
     """
 
     def __init__(
-        self, message: str, *, kind: str, name: str | None, plugin: str | None = None
+        self, message: str, *, kind: str = "", name: str | None = None, plugin: str | None = None
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -80,7 +85,7 @@ class InterpolationError(PromptError):
     *kind* is ``"section"`` or ``"context"``, *name* which one.
     """
 
-    def __init__(self, message: str, *, kind: str, name: str) -> None:
+    def __init__(self, message: str, *, kind: str = "", name: str = "") -> None:
         super().__init__(message)
         self.kind = kind
         self.name = name
@@ -121,7 +126,7 @@ class ToolOrderError(ConfigError):
 class PluginLoadError(PromptError):
     """Raised when a plugin cannot be imported, is not valid, or fails to activate."""
 
-    def __init__(self, message: str, *, plugin: str, distribution: str | None = None) -> None:
+    def __init__(self, message: str, *, plugin: str = "", distribution: str | None = None) -> None:
         super().__init__(message)
         self.plugin = plugin
         self.distribution = distribution
@@ -131,13 +136,19 @@ class PluginConfigError(PluginLoadError, ConfigError):
     """Raised when a plugin refuses its configuration: a load error and a config error."""
 
     def __init__(
-        self, message: str, error: ConfigError, *, plugin: str, distribution: str | None = None
+        self,
+        message: str,
+        *,
+        plugin: str = "",
+        distribution: str | None = None,
+        path: str = "",
+        file: str | None = None,
     ) -> None:
         PromptError.__init__(self, message)
         self.plugin = plugin
         self.distribution = distribution
-        self.path = error.path
-        self.file = error.file
+        self.path = path
+        self.file = file
 
 
 class PluginNotFoundError(PromptError, LookupError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from dsh_prompt.coroutines import discard, outcome
 from dsh_prompt.errors import AssemblyCancelledError, PromptError
 from dsh_prompt.providers import OverdueError, WrongTypeError
 
@@ -76,12 +77,6 @@ def checked(provider: Provider, value: Any) -> Any:
         raise provider.raised(error) from error
 
 
-def discard(awaitable: Any) -> None:
-    """Close a coroutine that nobody will await, so that nothing warns about it."""
-    if inspect.iscoroutine(awaitable):
-        awaitable.close()
-
-
 class Concurrently:
     """The rest of a step, once something in it is async or blocking.
 
@@ -95,7 +90,7 @@ class Concurrently:
         self.providers = providers
         self.run = run
         self.start = len(results)
-        self.results: list[Any] = [*results, *[_MISSING] * (len(providers) - len(results))]
+        self.results: list[Any] = [*results, *[None] * (len(providers) - len(results))]
         self.failures: dict[int, PromptError] = {}
         self.scopes: dict[int, Any] = {}
 
@@ -108,11 +103,8 @@ class Concurrently:
                     break
                 if work is not None:
                     group.start_soon(self._await, index, work)
-        for index, result in enumerate(self.results):
-            if index in self.failures:
-                raise self.failures[index]
-            if result is _MISSING:
-                raise self.providers[index].failed("was cancelled by something else")
+        if self.failures:
+            raise self.failures[min(self.failures)]
         self.run.check_cancelled()
         return self.results
 
@@ -161,9 +153,9 @@ class Concurrently:
     async def _within_timeout(self, work: Awaitable[Any]) -> Any:
         timeout = self.run.timeout
         if timeout is None:
-            return await work
+            return await outcome(work)
         with self.anyio.move_on_after(timeout):
-            return await work
+            return await outcome(work)
         raise OverdueError(timeout)
 
     def _finished(self, index: int, value: Any) -> None:
@@ -182,7 +174,3 @@ class Concurrently:
         for later, scope in self.scopes.items():
             if later > index:
                 scope.cancel()
-
-
-# The result of a provider that has not come to an end.
-_MISSING: Any = object()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import enum
+import inspect
 from contextvars import ContextVar
 from threading import Event
 from typing import TYPE_CHECKING
 
 from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
+from dsh_prompt.coroutines import discard, drive
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
 from dsh_prompt.registration import UNTOLD, Cleanup, Loading, Registration, items
-from dsh_prompt.running import wait_for, wait_in_thread
-from dsh_prompt.waterfall import drive
+from dsh_prompt.running import is_inside_assembly, wait_for, wait_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -52,9 +53,8 @@ class Lifetime:
         "_state",
     )
 
-    #: The change event that its disposal fires, and how errors call it.
+    #: The change event that its disposal fires.
     _disposal: ChangeKind = "disposed"
-    _noun = "context"
 
     def __init__(
         self,
@@ -81,6 +81,11 @@ class Lifetime:
         """Whether it is disposed, or being disposed."""
         return self._state is not State.ACTIVE
 
+    @property
+    def _label(self) -> str:
+        """How errors name it."""
+        return self._source.owner
+
     # Owning
 
     def _own(self, owned: Registration | Cleanup | Lifetime) -> None:
@@ -91,8 +96,8 @@ class Lifetime:
     def _check_active(self) -> None:
         if self._state is not State.ACTIVE:
             raise DisposedError(
-                f"the {self._noun} of {self._source.owner} is {self._state.value}; nothing can be "
-                "registered through it any more"
+                f"{self._label} is {self._state.value}; nothing can be registered through it any "
+                "more"
             )
 
     def _register(
@@ -184,7 +189,8 @@ class Lifetime:
         disposal = self._begin_disposal()
         if disposal is None:
             under_way = self._ending
-            if under_way is not None and under_way not in _inside.get():
+            # From inside an assembly or a disposal it could be waiting for this very call.
+            if under_way is not None and not _inside.get() and not is_inside_assembly():
                 await wait_in_thread(under_way.done)
             return
         import anyio  # noqa: PLC0415 - only where something is async
@@ -267,10 +273,7 @@ class Lifetime:
 
     def _refuse_async(self, twin: str) -> None:
         if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned):
-            raise AsyncProviderError(
-                f"the {self._noun} of {self._source.owner} holds an async context manager; "
-                f"use {twin}"
-            )
+            raise AsyncProviderError(f"{self._label} holds an async context manager; use {twin}")
 
     def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - for subclasses
         """Leave the host's records, under the lock; *is_root* if its disposal was asked for.
@@ -355,3 +358,9 @@ async def _run(cleanup: Cleanup) -> None:
     result = cleanup.run()
     if cleanup.is_async:
         await result
+    elif inspect.isawaitable(result):
+        discard(result)
+        raise TypeError(
+            "a callback returned something to await; an async cleanup belongs into "
+            "enter_async_context()"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from dsh_prompt.errors import (
@@ -18,7 +19,7 @@ from dsh_prompt.providers import VARIADIC, failure_of, function_name, is_async_c
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dsh_prompt.layers import Entry
+    from dsh_prompt.layers import Entry, Layer, Layers
 
 #: What an implementation may take, by name.
 ARGUMENTS = ("assembly", "context", "call_next")
@@ -174,10 +175,12 @@ def _constrained(listeners: list[Listener]) -> list[Listener]:
     try:
         TopologicalSorter(earlier).prepare()
     except CycleError as error:
-        names = " -> ".join(dict.fromkeys(str(listeners[i].plugin) for i in error.args[1]))
+        cycle = dict.fromkeys(listeners[i].plugin or "the host" for i in error.args[1])
+        names = " -> ".join(cycle)
         raise PluginConflictError(
             f"before/after of waterfall listeners form a cycle: {names}; drop one of them"
         ) from None
+    _keep_the_others_in_order(listeners, earlier)
     after = _after(listeners)
     placed: list[int] = []
     waiting: list[int] = []
@@ -208,9 +211,46 @@ def _earlier(listeners: list[Listener]) -> dict[int, set[int]]:
     return earlier
 
 
+def _keep_the_others_in_order(listeners: list[Listener], earlier: dict[int, set[int]]) -> None:
+    """Let those that say nothing stay behind each other, as far as the constraints allow."""
+    silent = [i for i, listener in enumerate(listeners) if not listener.before + listener.after]
+    for first, second in pairwise(silent):
+        earlier[second].add(first)
+        try:
+            TopologicalSorter(earlier).prepare()
+        except CycleError:
+            earlier[second].discard(first)
+
+
 def _place(index: int, earlier: dict[int, set[int]], placed: list[int]) -> None:
     if index in placed:
         return
     for other in sorted(earlier[index]):
         _place(other, earlier, placed)
     placed.append(index)
+
+
+def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> None:
+    """Raise `PluginConflictError` where before and after form a cycle.
+
+    Looked at are the chains that *layer* is part of, with *new* listeners in it, and in
+    which anybody says either.
+    """
+    constrained = {*layers.constrained}
+    if any(entry.value.before or entry.value.after for entry in new):
+        constrained.add(layer)
+    leaves = [leaf for leaf in constrained if layer in layers.chain(leaf)]
+    if constrained.intersection(layers.chain(layer)):
+        leaves.append(layer)
+    for leaf in leaves:
+        known = [entry for link in layers.chain(leaf) for entry in link.all("listener")]
+        if _may_conflict(known, new):
+            order_listeners([*known, *new], layers.block_start)
+
+
+def _may_conflict(known: Sequence[Entry], new: Sequence[Entry]) -> bool:
+    """Tell whether *new* listeners, or a new chain, can close a cycle: most concern nobody."""
+    said = [name for entry in known for name in (*entry.value.before, *entry.value.after)]
+    return not new or any(
+        entry.value.before or entry.value.after or entry.value.plugin in said for entry in new
+    )

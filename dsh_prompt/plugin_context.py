@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from dsh_prompt.config import Config
+from dsh_prompt.coroutines import discard
 from dsh_prompt.disposable import DisposableContext
 from dsh_prompt.errors import (
     AsyncProviderError,
@@ -16,7 +18,6 @@ from dsh_prompt.errors import (
     PluginConflictError,
     PromptError,
 )
-from dsh_prompt.evaluation import discard
 from dsh_prompt.lifecycle import State
 from dsh_prompt.listeners import Listener
 from dsh_prompt.model.contributions import PromptContext, PromptSection
@@ -25,7 +26,7 @@ from dsh_prompt.registration import Loading, items
 from dsh_prompt.structuring import structure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import pluggy
 
@@ -59,7 +60,6 @@ class PluginContext(DisposableContext):
     __slots__ = ("_activated", "_candidate", "_config", "_hooks", "refusal", "sequence")
 
     _disposal = "unloaded"
-    _noun = "plugin context"
 
     def __init__(self, owner: DisposableContext, candidate: Candidate, hooks: Hooks) -> None:
         super().__init__(
@@ -161,7 +161,9 @@ class PluginContext(DisposableContext):
             for context in _many(self._call(hook), "contribute_contexts"):
                 self.context(context)
         for hook in hooks.of("contribute_tools"):
-            self.tools(self._call(hook))
+            tools = self._call(hook)
+            discard(tools)
+            self.tools(tools)
         for hook in hooks.of("contribute_variables"):
             for name, value in _mapping(self._call(hook)).items():
                 self.variable(name, value)
@@ -194,6 +196,7 @@ class PluginContext(DisposableContext):
 
 def _many(result: Any, hook: str) -> Iterable[Any]:
     if isinstance(result, PromptSection | PromptContext | str) or not hasattr(result, "__iter__"):
+        discard(result)
         raise TypeError(f"{hook} must return a list, not {type(result).__name__}")
     contributions: Iterable[Any] = result
     return contributions
@@ -201,6 +204,7 @@ def _many(result: Any, hook: str) -> Iterable[Any]:
 
 def _mapping(result: Any) -> Mapping[str, Any]:
     if not hasattr(result, "items"):
+        discard(result)
         kind = type(result).__name__
         raise TypeError(f"contribute_variables must return a mapping, not {kind}")
     variables: Mapping[str, Any] = result
@@ -234,7 +238,9 @@ def configure(candidate: Candidate, given: object, host_config: Config) -> Any:
         given = host_config.plugins.config.get(candidate.name, {})
         where, file = f"plugins.config.{candidate.name}", host_config.file
     if cls is None or cls is Config:
-        return MappingProxyType(dict(given))  # type: ignore[call-overload]
+        if not isinstance(given, Mapping):
+            raise ConfigError(f"expected a table, got {type(given).__name__}", path=where)
+        return MappingProxyType(dict(given))
     if not (isinstance(cls, type) and attrs.has(cls)):
         raise TypeError(f"its Config must be an attrs class, not {cls!r}")
     if isinstance(given, cls):

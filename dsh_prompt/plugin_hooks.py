@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -86,9 +86,10 @@ class Candidate:
         """Give the load error for a configuration that the plugin refuses."""
         return PluginConfigError(
             f"{self.label} cannot be loaded: its configuration is refused: {error}",
-            error,
             plugin=self.name,
             distribution=self.distribution,
+            path=error.path,
+            file=error.file,
         )
 
 
@@ -118,6 +119,9 @@ def read_hooks(candidate: Candidate) -> Hooks:
     Raises `PluginLoadError` for an unknown hook, with the nearest known one, and for
     an implementation that could never be called.
     """
+    if candidate.plugin is None or isinstance(candidate.plugin, _NO_PLUGINS):
+        kind = type(candidate.plugin).__name__
+        raise candidate.refused(f"cannot be loaded: a {kind} is no plugin, nor its name")
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(hookspecs)
     known = [name for name in vars(manager.hook) if not name.startswith("_")]
@@ -139,11 +143,17 @@ def read_hooks(candidate: Candidate) -> Hooks:
     return Hooks(implementations)
 
 
+# What somebody passes by mistake, and what could never have hooks.
+_NO_PLUGINS = (bool, int, float, str, bytes, list, tuple, dict, set, FunctionType)
+
+
 def _check_hook(candidate: Candidate, name: str, hook: pluggy.HookImpl) -> None:
     function = hook.function
     problem = None
     if hook.hookwrapper:
         problem = "is an old-style hookwrapper; use wrapper=True"
+    elif inspect.isgeneratorfunction(function) and not hook.wrapper and name not in _MAY_YIELD:
+        problem = "is a generator, whose body would never run"
     elif inspect.isasyncgenfunction(function):
         problem = "is an async generator; make it async def with call_next"
     elif hook.wrapper and name != "system_prompt_assemble":
@@ -156,4 +166,5 @@ def _check_hook(candidate: Candidate, name: str, hook: pluggy.HookImpl) -> None:
         raise candidate.refused(f'cannot be loaded: hook "{name}" {problem}')
 
 
+_MAY_YIELD = ("contribute_sections", "contribute_contexts", "contribute_tools")
 _MAY_BE_ASYNC = ("activate", "deactivate", "system_prompt_assemble")

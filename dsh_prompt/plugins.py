@@ -14,6 +14,7 @@ from dsh_prompt.discovery import Discovery, Installed, discover
 from dsh_prompt.disposable import Scope
 from dsh_prompt.errors import (
     AsyncProviderError,
+    InvalidContributionError,
     PluginConflictError,
     PluginNotFoundError,
     PromptError,
@@ -30,6 +31,7 @@ from dsh_prompt.registration import UNTOLD, items
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from dsh_prompt.changes import Item
     from dsh_prompt.disposable import DisposableContext
     from dsh_prompt.system_prompt import SystemPrompt
 
@@ -140,9 +142,15 @@ class Plugins:
 
     def context(self, name: str, scope: Scope | None) -> PluginContext:
         """Give the context of a loaded plugin, or raise `PluginNotFoundError`."""
-        plugins: dict[str, PluginContext] = self._owner(scope)._layer.plugins or {}
+        layer = self._owner(scope)._layer
+        with self._layers.lock:
+            plugins: dict[str, PluginContext] = {
+                known: context
+                for known, context in (layer.plugins or {}).items()
+                if not context.is_loading
+            }
         context = plugins.get(name)
-        if context is None or context.is_loading:
+        if context is None:
             where = "" if scope is None else f" in {scope!r}"
             raise PluginNotFoundError(
                 f'no plugin "{name}" is loaded{where}{nearest(name, plugins)}'
@@ -174,6 +182,8 @@ class Plugins:
                     f"; installed are {quoted(installed) or 'none'}"
                 )
             return self._imported(installed[plugin], name)
+        if name is not None and not isinstance(name, str):
+            raise InvalidContributionError(f"a plugin's name must be a str, not {name!r}")
         given = name or getattr(plugin, "__name__", None) or type(plugin).__name__
         return self._instantiated(Candidate(given, plugin))
 
@@ -221,10 +231,17 @@ class Plugins:
         try:
             await context.fill(config, async_twin)
         except BaseException as error:
-            await _take_back([context], async_twin)
+            removed = await _take_back([context], async_twin)
+            if removed:  # a plugin can load another one into a scope of its own
+                self._tell_withdrawn(context, removed)
             if error is context.refusal or not isinstance(error, Exception):
                 raise
             raise context._candidate.load_error(error) from error
+
+    def _tell_withdrawn(self, context: PluginContext, removed: tuple[Item, ...]) -> None:
+        event = context._event("withdrawn", (), removed, self._layers.generation)
+        for error in tell_all(self._layers.watching(), event):
+            logger.error("a change listener failed", exc_info=error)
 
     async def _publish(
         self,
@@ -250,8 +267,14 @@ class Plugins:
         event = attrs.evolve(event, plugin=plugin, scope=scope)
         told, error = tell_in_turn(layers.watching(), event)
         if error is not None:
-            await _take_back(contexts, async_twin, published=True)
-            raise_all([error, *tell_all(told, withdrawal(event, layers.generation))], UNTOLD)
+            removed = await _take_back(contexts, async_twin)
+            errors = [error, *tell_all(told, withdrawal(event, layers.generation))]
+            # What the plugins had loaded into scopes of their own was told before.
+            others = tuple(item for item in removed if item not in event.added)
+            if others:
+                gone = attrs.evolve(event, kind="withdrawn", added=(), removed=others)
+                errors += tell_all(layers.watching(), gone)
+            raise_all(errors, UNTOLD)
 
     def _choice(
         self, discovery: Discovery, only: Iterable[str] | None, block: Iterable[str]
@@ -306,20 +329,18 @@ def _not_installed(names: Iterable[str], discovery: Discovery) -> dict[str, Prom
     }
 
 
-async def _take_back(
-    contexts: Sequence[PluginContext], async_twin: str | None, *, published: bool = False
-) -> None:
+async def _take_back(contexts: Sequence[PluginContext], async_twin: str | None) -> tuple[Item, ...]:
     """Dispose what a failed load has registered; cleanups that fail are logged.
 
-    Change listeners are told of what was visible already (a plugin can load another into a
-    scope of its own), unless all was *published*: then the caller tells those that were told.
+    Gives what was visible already.
     """
+    removed: list[Item] = []
     for context in reversed(contexts):
         disposal = context._begin_disposal()
         if disposal is not None:
             await disposal.unwind(async_twin)
-            if disposal.event.removed and not published:
-                disposal.errors += tell_all(context._layers.watching(), disposal.event)
+            removed += disposal.event.removed
             for error in disposal.errors:
                 label = context._candidate.label
                 logger.error("%s failed to clean up after its load", label, exc_info=error)
+    return tuple(removed)

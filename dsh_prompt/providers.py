@@ -6,6 +6,7 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dsh_prompt.coroutines import ForeignCancellationError
 from dsh_prompt.errors import AsyncProviderError, InvalidContributionError, ProviderError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class OverdueError(TimeoutError):
 
 def failure_of(error: Exception) -> str:
     """Tell in a few words how contributed code failed with *error*."""
-    if isinstance(error, OverdueError):
+    if isinstance(error, OverdueError | ForeignCancellationError):
         return str(error)
     return f"raised {type(error).__name__}: {error}"
 

@@ -52,6 +52,11 @@ class RunningAssembly:
         return not reached.isdisjoint(others)
 
 
+def is_inside_assembly() -> bool:
+    """Tell whether the running code is part of an assembly."""
+    return bool(_inside.get())
+
+
 async def wait_for(assemblies: set[RunningAssembly]) -> None:
     """Wait until the *assemblies* under way now have ended.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dsh_prompt.assembly import assemble
 from dsh_prompt.config import Config
+from dsh_prompt.coroutines import drive
 from dsh_prompt.disposable import DisposableContext, Scope
 from dsh_prompt.errors import DisposedError, ScopeError
 from dsh_prompt.layers import Layers
@@ -16,7 +17,6 @@ from dsh_prompt.plan import Plan
 from dsh_prompt.plugins import Plugins
 from dsh_prompt.running import RunningAssembly
 from dsh_prompt.tool_registry import ToolRegistry
-from dsh_prompt.waterfall import drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +36,6 @@ class SystemPrompt(DisposableContext):
     Starts with the two built-in sections and the tool registry, and no plugins. All of it
     may be used from any thread, also while assemblies run.
     """
-
-    _noun = "host"
 
     def __init__(self, config: Config | None = None) -> None:
         layers = Layers()

@@ -6,13 +6,13 @@ import inspect
 import math
 from typing import TYPE_CHECKING, Any
 
+from dsh_prompt.coroutines import discard, drive, outcome
 from dsh_prompt.errors import AsyncProviderError
-from dsh_prompt.evaluation import discard
 from dsh_prompt.model.prompt_assembly import PromptAssembly, attribute, replace_assembly
 from dsh_prompt.providers import OverdueError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Generator
+    from collections.abc import Awaitable, Generator
 
     from dsh_prompt.listeners import Listener
     from dsh_prompt.model.context import AssembleContext
@@ -140,7 +140,7 @@ class Waterfall:
             raise self._is_async(listener, waiting)
         try:
             if self.timeout is None:
-                return await result
+                return await outcome(result)
             return await self._within(self.timeout, result, rest)
         except Exception as error:
             if rest is not None and error is rest.error:
@@ -153,14 +153,14 @@ class Waterfall:
         with anyio.move_on_after(seconds) as deadline:
             if rest is not None:
                 rest.deadline = deadline
-            return await result
+            return await outcome(result)
         raise OverdueError(seconds)
 
     def _is_async(self, listener: Listener, waiting: Listener | None) -> AsyncProviderError:
         if waiting is not None:
             return AsyncProviderError(
                 f"{listener.label} is async, and {waiting.label} waits for it in a plain def; "
-                "make that one async def and `return await call_next()`"
+                "make that one async def, `return await call_next()`, and use assemble_async()"
             )
         return AsyncProviderError(f"{listener.label} is async; use assemble_async()")
 
@@ -239,6 +239,7 @@ class Rest:
             if not isinstance(assembly, PromptAssembly):
                 raise TypeError(f"call_next() takes a PromptAssembly, not {assembly!r}")
             self.result = replace_assembly(self.assembly, assembly, source)
+            self.touched = True
         try:
             self.result = await self.waterfall.run(self.result, self.index + 1, waiting)
         except Exception as error:
@@ -265,13 +266,3 @@ def _checked(listener: Listener, result: Any) -> PromptAssembly:
     if isinstance(result, PromptAssembly):
         return result
     raise listener.failed(f"returned {type(result).__name__} instead of a PromptAssembly")
-
-
-def drive(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run to its end a coroutine that never has to wait."""
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        return stop.value
-    coroutine.close()
-    raise AsyncProviderError("something async was awaited by a synchronous call")

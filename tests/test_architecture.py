@@ -26,7 +26,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: From the leaves to the command. A module, or a package with all that is in it, imports at
 #: module level from its own rank and lower ones only.
 RANKS: tuple[tuple[str, ...], ...] = (
-    ("errors", "changes", "running"),
+    ("errors", "coroutines", "changes", "running"),
     ("structuring", "hookspecs", "providers", "tool_order", "layers", "render.template"),
     ("model", "config", "discovery"),
     ("render", "tool_registry", "listeners", "waterfall", "evaluation", "invariants"),

@@ -413,6 +413,28 @@ def test_a_provider_that_waits_for_something_cancelled_fails() -> None:
         anyio.run(prompt.assemble_async, backend="asyncio")
 
 
+def test_who_waits_for_something_cancelled_is_the_one_named() -> None:
+    """Those before it in order finish, as with any other failure."""
+    finished: list[str] = []
+
+    async def innocent() -> str:
+        for _ in range(3):
+            await anyio.lowlevel.checkpoint()
+        finished.append("yes")
+        return ""
+
+    async def waits() -> str:
+        future = asyncio.get_running_loop().create_future()
+        future.cancel()
+        return str(await future)
+
+    prompt = SystemPrompt()
+    add_two(prompt, innocent, waits)
+    with pytest.raises(ProviderError, match='section "two" of the host'):
+        anyio.run(prompt.assemble_async, backend="asyncio")
+    assert finished == ["yes"]
+
+
 @every_backend
 def test_assemblies_may_run_side_by_side(backend: str) -> None:
     """Several assemblies of one host in several tasks do not disturb each other."""

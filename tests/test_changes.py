@@ -593,9 +593,6 @@ def test_a_failed_load_tells_of_everything_that_it_takes_with_it() -> None:
     assert prompt.plugins == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="what the outer load had loaded before is taken back silently"
-)
 def test_a_refused_load_tells_of_everything_that_it_takes_with_it() -> None:
     """Also where a listener is what takes it back."""
     prompt = SystemPrompt()

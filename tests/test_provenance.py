@@ -408,3 +408,21 @@ def test_a_deep_copy_of_an_assembly_keeps_its_sources() -> None:
 
     prompt.load(Copier(), name="copier")
     assert sources(prompt.assemble()) == [Source("git")] * 4
+
+
+def test_what_middleware_adds_to_an_assembly_it_made_is_its_own() -> None:
+    """Also after the rest, through a list of the assembly that it gave to the rest."""
+
+    class Middleware:
+        @hookimpl
+        def system_prompt_assemble(self, call_next: CallNext) -> PromptAssembly:
+            other = PromptAssembly()
+            sections = other.sections
+            result = call_next(other)
+            sections.append(AssembledSection("x", ""))
+            return result
+
+    prompt = SystemPrompt()
+    prompt.load(Middleware(), name="middleware")
+    source = prompt.assemble().source_of("section", "x")
+    assert source == Source("middleware", how="waterfall")

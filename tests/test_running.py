@@ -195,9 +195,6 @@ async def test_two_assemblies_that_unload_do_not_wait_for_each_other() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.xfail(
-    strict=True, reason="the second disposal waits for the first, which waits for it"
-)
 async def test_a_plugin_that_goes_by_itself_while_it_is_unloaded_hangs_nothing() -> None:
     """The unload waits for the assembly, so the assembly cannot wait for the unload."""
     prompt = SystemPrompt()

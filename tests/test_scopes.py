@@ -183,9 +183,6 @@ def test_a_chain_may_not_form_a_cycle(depth: int) -> None:
     assert seen(prompt, last) == "-"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="it is found by the next assembly, and by every one after it"
-)
 def test_a_parent_that_would_close_a_cycle_of_before_and_after_is_refused() -> None:
     """It is found when it arises, as at a load, and the scope goes on working."""
     prompt = SystemPrompt()

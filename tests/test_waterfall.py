@@ -913,6 +913,13 @@ def test_an_after_that_holds_already_moves_nobody() -> None:
     assert order_of({"a": {"after": ["c"]}, "b": {"after": ["a"]}, "d": {}, "c": {}}) == "dcab"
 
 
+def test_a_before_that_waits_for_another_pulls_nobody_forward() -> None:
+    """Where an order exists in which those who say nothing keep theirs, it is the one taken."""
+    plugins: dict[str, dict[str, Any]] = {"a": {"after": ["b"]}, "b": {}, "c": {}, "d": {}}
+    plugins["e"] = {"before": ["a"], "after": ["d"]}
+    assert order_of(plugins) == "bcdea"
+
+
 def test_before_and_after_ignore_names_that_are_not_loaded() -> None:
     """A name that nobody has moves nothing, until somebody has it."""
     prompt = SystemPrompt()

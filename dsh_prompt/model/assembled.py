@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import math
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 
@@ -105,4 +106,8 @@ def complaint(kind: Literal["section", "context"], item: Any) -> str | None:
         value = getattr(item, field)
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             return f'assembled {kind} "{item.name}" {field} must be {noun}'
+    if isinstance(item.order, float) and not math.isfinite(item.order):
+        return f'assembled {kind} "{item.name}" order must be finite'
+    if isinstance(item, AssembledSection) and item.strategy not in get_args(Strategy):
+        return f'assembled section "{item.name}" strategy must be one of {get_args(Strategy)}'
     return None

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 
+# Levels of nesting: far more than any schema has, far fewer than Python can follow.
+_DEEPEST = 100
+
+
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:
     raise TypeError(f"{type(self).__name__} is immutable; build a new value instead")
 
@@ -92,6 +96,8 @@ def _freeze(value: object, where: str, path: str, parents: tuple[int, ...]) -> A
         if not math.isfinite(value):
             raise InvalidContributionError(f"{where}: {value} at {path} is not JSON")
         return value
+    if len(parents) > _DEEPEST:
+        raise InvalidContributionError(f"{where}: the value is nested too deeply")
     if id(value) in parents:
         raise InvalidContributionError(f"{where}: the value at {path} holds itself")
     if isinstance(value, dict):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,11 +134,17 @@ def deactivate(ctx):
     print("wound down", file=sys.stderr)
 """,
     )
-    process = program.start("render", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # A job in the background of a shell starts with the signal ignored, and so would this.
+    process = program.start(
+        "render",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stderr is not None
     assert process.stderr.readline() == b"ready\n"
     process.send_signal(signal.SIGINT)
-    assert process.communicate() == (b"", b"wound down\n\n")
+    assert process.communicate(timeout=60) == (b"", b"wound down\n\n")
     assert process.returncode == 130
 
 
