@@ -193,13 +193,10 @@ class Lifetime:
             if under_way is not None and not _inside.get() and not is_inside_assembly():
                 await wait_in_thread(under_way.done)
             return
-        import anyio  # noqa: PLC0415 - only where something is async
-
         try:
             await wait_for(self._layers.assemblies)
         finally:
-            with anyio.CancelScope(shield=True):
-                await disposal.unwind()
+            await disposal.unwind_whole()
             disposal.end()
 
     def __enter__(self) -> Self:
@@ -326,6 +323,16 @@ class Disposal:
         finally:
             _inside.reset(token)
             self.done.set()
+
+    async def unwind_whole(self, async_twin: str | None = None) -> None:
+        """Run the cleanups as `unwind` does, also in a task that is cancelled."""
+        if async_twin is not None:
+            await self.unwind(async_twin)
+            return
+        import anyio  # noqa: PLC0415 - only where something is async
+
+        with anyio.CancelScope(shield=True):
+            await self.unwind()
 
     def end(self) -> None:
         """Tell the change listeners, and raise what the cleanups raised."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.changes import Item
     from dsh_prompt.disposable import Scope
+    from dsh_prompt.layers import Entry
     from dsh_prompt.model.source import Source
     from dsh_prompt.plugin_hooks import Candidate
 
@@ -112,6 +113,14 @@ class PluginContext(DisposableContext):
     def is_loading(self) -> bool:
         """Whether the load is under way, so that no assembly sees the plugin yet."""
         return self._loading is not None and self._loading.entries is not None
+
+    def loaded_entries(self) -> list[Entry]:
+        """Give what was registered while the plugin was loaded, and end the load."""
+        loading = self._loading
+        entries = [] if loading is None else loading.entries or []
+        if loading is not None:
+            loading.entries = None
+        return entries
 
     def modules(self) -> set[str]:
         """Name the loaded modules that are the plugin's own."""

@@ -254,14 +254,14 @@ class Plugins:
         """Show what was loaded to the next assembly, and tell the change listeners."""
         layers = self._layers
         with layers.lock:
-            entries = []
-            for context in contexts:
-                loading = context._loading
-                if loading is not None and loading.entries is not None:
-                    entries += loading.entries
-                    loading.entries = None
-            generation = layers.publish(entries)
-            added = [entry for entry in entries if entry.layer.entries.get(entry.key) is entry]
+            gone = next((context for context in contexts if context.is_gone), None)
+            if gone is None:
+                entries = [entry for context in contexts for entry in context.loaded_entries()]
+                generation = layers.publish(entries)
+                added = [e for e in entries if e.layer.entries.get(e.key) is e]
+        if gone is not None:
+            await _take_back(contexts, async_twin)
+            raise gone._candidate.refused("was disposed while it was loaded")
         names = [] if plugin else [("plugin", c._candidate.name, c.scope) for c in contexts]
         event = self._host._event("loaded", (*items(added), *names), (), generation)
         event = attrs.evolve(event, plugin=plugin, scope=scope)
@@ -272,8 +272,8 @@ class Plugins:
             # What the plugins had loaded into scopes of their own was told before.
             others = tuple(item for item in removed if item not in event.added)
             if others:
-                gone = attrs.evolve(event, kind="withdrawn", added=(), removed=others)
-                errors += tell_all(layers.watching(), gone)
+                withdrawn = attrs.evolve(event, kind="withdrawn", added=(), removed=others)
+                errors += tell_all(layers.watching(), withdrawn)
             raise_all(errors, UNTOLD)
 
     def _choice(
@@ -338,7 +338,7 @@ async def _take_back(contexts: Sequence[PluginContext], async_twin: str | None) 
     for context in reversed(contexts):
         disposal = context._begin_disposal()
         if disposal is not None:
-            await disposal.unwind(async_twin)
+            await disposal.unwind_whole(async_twin)
             removed += disposal.event.removed
             for error in disposal.errors:
                 label = context._candidate.label

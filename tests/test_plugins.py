@@ -1325,3 +1325,48 @@ def test_the_logger_of_plugins_is_below_the_library_s(caplog: pytest.LogCaptureF
         SystemPrompt().load(SimpleNamespace(), name="empty")
     assert all(record.name.startswith("dsh_prompt.") for record in caplog.records)
     assert len(caplog.records) == 1
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_load_is_taken_back_whole() -> None:
+    """Async cleanups of what was registered so far run to their end."""
+    prompt = SystemPrompt()
+    log: list[str] = []
+
+    class Manager:
+        async def __aenter__(self) -> None: ...
+
+        async def __aexit__(self, *error: object) -> None:
+            await anyio.sleep(0)
+            log.append("left")
+
+    class Slow:
+        @hookimpl
+        async def activate(self, ctx: DisposableContext) -> None:
+            await ctx.enter_async_context(Manager())
+            ctx.variable("v", "value")
+            log.append("activating")
+            await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(prompt.load_async, Slow())
+        while not log:
+            await anyio.sleep(0)
+        tasks.cancel_scope.cancel()
+    assert log == ["activating", "left"]
+    assert (prompt.plugins, prompt.assemble().variables) == ([], {})
+
+
+def test_a_plugin_whose_scope_goes_while_it_is_loaded_cannot_be_loaded() -> None:
+    """It was never there, and whoever loads it is told why."""
+    prompt = SystemPrompt()
+    scope = prompt.create_scope("agent")
+
+    class Late:
+        @hookimpl
+        def activate(self, ctx: DisposableContext) -> None:
+            scope.dispose()
+
+    with pytest.raises(PluginLoadError, match="disposed"):
+        prompt.load(Late(), scope=scope)
+    assert prompt.plugins == []
