@@ -127,12 +127,13 @@ def test_the_table_tells_the_same_to_people(run: Run, site: Site) -> None:
     page = run("plugins").text
     assert "\x1b" not in page
     for part in (
-        "rules                  loaded   activate              variable deep in inner",
-        "dsh-prompt-rules 1.0            contribute_sections   section rules \\x1b[1m",
-        "\nNot loaded\n",
+        " rules loaded activate variable deep in inner",
+        " dsh-prompt-rules 1.0 contribute_sections section rules \\x1b[1m",
+        " Not loaded plugin ",
         "ImportError: no \\x1b[1m",
     ):
-        assert part in page
+        # The widths of the columns depend on what else is installed.
+        assert part in " ".join(page.split())
 
 
 def test_reasons_of_switched_off_plugins_are_told_to_people(
