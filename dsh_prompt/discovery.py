@@ -30,6 +30,11 @@ class Installed:
     version: str
     entry_point: EntryPoint = attrs.field(repr=False)
 
+    @property
+    def label(self) -> str:
+        """The plugin as messages name it."""
+        return f'plugin "{self.name}" ({self.distribution} {self.version})'
+
     def load(self) -> Any:
         """Import what the entry point names."""
         return self.entry_point.load()

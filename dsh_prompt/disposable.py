@@ -353,8 +353,17 @@ class Scope(DisposableContext):
         event = self._event("rebound", (), (), generation)
         told, error = tell_in_turn(layers.watching(), event)
         if error is not None:
-            generation = layers.relink(self._layer, before)
+            generation = self._take_back_rebind(before, layer)
             raise_all([error, *tell_all(told, withdrawal(event, generation))], UNTOLD)
+
+    def _take_back_rebind(self, before: Layer | None, layer: Layer | None) -> int:
+        """Go back to the parent *before*, unless somebody has moved this scope on since."""
+        layers = self._layers
+        with layers.lock:
+            moved_on = self.is_gone or self._layer.parent is not layer
+            if moved_on or (before is not None and self._layer in layers.chain(before)):
+                return layers.generation
+            return layers.relink(self._layer, before)
 
     def restrict(
         self, allow: Iterable[str] | None = None, deny: Iterable[str] | None = None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.layers import Layer
     from dsh_prompt.model.source import Source
+    from dsh_prompt.render.template import Template
 
 T = TypeVar("T")
 
@@ -32,7 +33,7 @@ T = TypeVar("T")
 class BlockEntry(Entry):
     """The entry of a section or context, with what all plans share of it."""
 
-    __slots__ = ("_block", "text", "when")
+    __slots__ = ("_template", "text", "when")
 
     value: PromptSection | PromptContext
 
@@ -45,7 +46,8 @@ class BlockEntry(Entry):
     ) -> None:
         kind = "section" if isinstance(value, PromptSection) else "context"
         super().__init__(kind, value.name, value, layer, source, in_block)
-        self._block: Block | None = None
+        # A static text is parsed once, for all plans.
+        self._template: Template | None = None
         self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)
         self.when = None if value.when is None else self._when_provider(value.when)
 
@@ -59,42 +61,32 @@ class BlockEntry(Entry):
         return Provider(function, f"when of {self.kind}", self.name, bool, source=self.source)
 
     def block(self, constants: Mapping[str, str | None]) -> Block:
-        """Give the block for a plan in which *constants* are the constant variables."""
-        block = self._block
-        if block is None:
-            block = self._block = self._new_block()
-        cacheable = self._cacheable(block, constants)
-        if cacheable != block.cacheable:
-            # Other chains may use the other one: make a new one rather than change it.
-            block = self._block = self._new_block(cacheable=cacheable)
-        return block
-
-    def _new_block(self, *, cacheable: bool = False) -> Block:
+        """Make the block for a plan in which *constants* are the constant variables."""
         value = self.value
+        if self._template is None and isinstance(self.text, str):
+            self._template = parse(self.text, literal=value.literal)
         block = Block(
             "section" if self.kind == "section" else "context",
             value.name,
             value.order,
             title=value.title,
             literal=value.literal,
-            cacheable=cacheable,
+            cacheable=self._cacheable(constants),
             strategy=getattr(value, "strategy", "when_non_empty"),
             requires_tools=value.requires_tools,
             source=self.source,
         )
-        if isinstance(self.text, str):
-            block.template = parse(self.text, literal=value.literal)
+        block.template = self._template
         return block
 
-    def _cacheable(self, block: Block, constants: Mapping[str, str | None]) -> bool:
+    def _cacheable(self, constants: Mapping[str, str | None]) -> bool:
         """Tell it: an explicit value wins; else static texts of constant variables are."""
-        value = self.value
+        value, template = self.value, self._template
         if not isinstance(value, PromptSection):
             return False
         if value.cacheable is not None:
             return value.cacheable
-        template = block.template
-        if not isinstance(self.text, str) or template is None or template.malformed is not None:
+        if template is None or template.malformed is not None:
             return False
         return all(constants.get(name) is not None for name in template.names)
 

@@ -159,6 +159,14 @@ class PluginConflictError(PromptError):
     """Raised when a plugin's name is taken, or its order constraints form a cycle."""
 
 
+def text_of(error: BaseException) -> str:
+    """Give the text of *error*, also of one of somebody else's that cannot tell its own."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - whatever it raises, there is no text
+        return "(it has no text)"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Give ``; did you mean "x"?`` for the closest of the *known* names, or ``""``."""
     close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)

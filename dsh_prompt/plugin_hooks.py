@@ -12,7 +12,7 @@ import attrs
 import pluggy
 
 from dsh_prompt import hookspecs
-from dsh_prompt.errors import ConfigError, PluginConfigError, PluginLoadError, nearest
+from dsh_prompt.errors import ConfigError, PluginConfigError, PluginLoadError, nearest, text_of
 from dsh_prompt.hookspecs import PROJECT
 from dsh_prompt.model.source import Source
 
@@ -71,7 +71,7 @@ class Candidate:
     def load_error(self, error: BaseException) -> PluginLoadError:
         """Give the load error for what went wrong."""
         return PluginLoadError(
-            f"{self.label} cannot be loaded: {type(error).__name__}: {error}",
+            f"{self.label} cannot be loaded: {type(error).__name__}: {text_of(error)}",
             plugin=self.name,
             distribution=self.distribution,
         )

@@ -101,7 +101,8 @@ class Plugins:
         candidate = self._candidate(plugin, name)
         context = self._begin(candidate, owner, async_twin)
         await self._fill(context, config, async_twin)
-        await self._publish([context], async_twin, plugin=candidate.name, scope=scope)
+        if not await self._publish([context], async_twin, plugin=candidate.name, scope=scope):
+            raise candidate.refused("was disposed while it was loaded")
         return context.plugin
 
     async def load_entry_points(
@@ -113,6 +114,7 @@ class Plugins:
         async_twin: str | None = None,
     ) -> LoadReport:
         """Load the installed plugins; see `SystemPrompt.load_entry_points`."""
+        self._host._check_active()
         discovery = discover()
         names, left_out = self._choice(discovery, only, block)
         failed = _not_installed(names, discovery)
@@ -126,7 +128,8 @@ class Plugins:
             except PromptError as error:
                 failed[installed.name] = error
                 logger.error("%s", error, exc_info=error)  # noqa: TRY400 - not always inside one
-            except BaseException:
+            except BaseException as error:
+                error.add_note(f"raised while {installed.label} was loaded")
                 await _take_back(contexts, async_twin)
                 raise
             else:
@@ -134,10 +137,13 @@ class Plugins:
         if strict and failed:
             await _take_back(contexts, async_twin)
             raise_all(list(failed.values()), "plugins that cannot be loaded")
-        if contexts:
-            await self._publish(contexts, async_twin)
+        shown = await self._publish(contexts, async_twin)
+        for context in contexts:
+            if context not in shown:
+                refusal = context._candidate.refused("was disposed while others were loaded")
+                failed[context._candidate.name] = refusal
         return LoadReport(
-            tuple(context.plugin for context in contexts), failed, left_out, discovery.problems
+            tuple(context.plugin for context in shown), failed, left_out, discovery.problems
         )
 
     def context(self, name: str, scope: Scope | None) -> PluginContext:
@@ -250,18 +256,19 @@ class Plugins:
         *,
         plugin: str | None = None,
         scope: Scope | None = None,
-    ) -> None:
-        """Show what was loaded to the next assembly, and tell the change listeners."""
+    ) -> list[PluginContext]:
+        """Show what was loaded to the next assembly, and tell the change listeners.
+
+        Gives those that were there to show: one may be disposed while others are loaded.
+        """
         layers = self._layers
         with layers.lock:
-            gone = next((context for context in contexts if context.is_gone), None)
-            if gone is None:
-                entries = [entry for context in contexts for entry in context.loaded_entries()]
-                generation = layers.publish(entries)
-                added = [e for e in entries if e.layer.entries.get(e.key) is e]
-        if gone is not None:
-            await _take_back(contexts, async_twin)
-            raise gone._candidate.refused("was disposed while it was loaded")
+            contexts = [context for context in contexts if not context.is_gone]
+            entries = [entry for context in contexts for entry in context.loaded_entries()]
+            generation = layers.publish(entries)
+            added = [entry for entry in entries if entry.layer.entries.get(entry.key) is entry]
+        if not contexts:
+            return []
         names = [] if plugin else [("plugin", c._candidate.name, c.scope) for c in contexts]
         event = self._host._event("loaded", (*items(added), *names), (), generation)
         event = attrs.evolve(event, plugin=plugin, scope=scope)
@@ -275,6 +282,7 @@ class Plugins:
                 withdrawn = attrs.evolve(event, kind="withdrawn", added=(), removed=others)
                 errors += tell_all(layers.watching(), withdrawn)
             raise_all(errors, UNTOLD)
+        return contexts
 
     def _choice(
         self, discovery: Discovery, only: Iterable[str] | None, block: Iterable[str]

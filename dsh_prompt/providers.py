@@ -7,7 +7,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsh_prompt.coroutines import ForeignCancellationError
-from dsh_prompt.errors import AsyncProviderError, InvalidContributionError, ProviderError
+from dsh_prompt.errors import AsyncProviderError, InvalidContributionError, ProviderError, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def failure_of(error: Exception) -> str:
     """Tell in a few words how contributed code failed with *error*."""
     if isinstance(error, OverdueError | ForeignCancellationError):
         return str(error)
-    return f"raised {type(error).__name__}: {error}"
+    return f"raised {type(error).__name__}: {text_of(error)}"
 
 
 class WrongTypeError(TypeError):

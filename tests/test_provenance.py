@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gc
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,7 @@ from dsh_prompt import (
     SystemPrompt,
     ToolSchema,
     hookimpl,
+    render_prompt,
 )
 
 if TYPE_CHECKING:
@@ -426,3 +429,44 @@ def test_what_middleware_adds_to_an_assembly_it_made_is_its_own() -> None:
     prompt.load(Middleware(), name="middleware")
     source = prompt.assemble().source_of("section", "x")
     assert source == Source("middleware", how="waterfall")
+
+
+def test_what_a_listener_edited_once_does_not_make_a_section_changing() -> None:
+    """Cacheable is a matter of what was contributed, whoever rendered what before."""
+    prompt = SystemPrompt()
+    prompt.section(name="rules", order=10, text="static")
+    prompt.variable("dynamic", lambda: "value")
+    edited = prompt.on_assemble(
+        lambda assembly: setattr(assembly.sections[-1], "text", "{{dynamic}}")
+    )
+    render_prompt(prompt.assemble())
+    edited.dispose()
+    assert prompt.assemble().sections[-1].cacheable
+
+
+def test_rendered_values_of_an_unloaded_plugin_are_garbage() -> None:
+    """Neither the texts nor the values that it gave are kept anywhere."""
+
+    class Text(str):
+        __slots__ = ("__weakref__",)
+
+    class Plugin:
+        @hookimpl
+        def contribute_variables(self) -> dict[str, str]:
+            value = Text("secret")
+            references.append(weakref.ref(value))
+            return {"secret": value}
+
+        @hookimpl
+        def system_prompt_assemble(self, assembly: PromptAssembly) -> None:
+            assembly.sections[0].text = edit = Text("edited")
+            references.append(weakref.ref(edit))
+
+    references: list[weakref.ref[Text]] = []
+    prompt = SystemPrompt()
+    prompt.section(name="host", order=10, text="{{secret}}")
+    prompt.load(Plugin())
+    render_prompt(prompt.assemble())
+    prompt.unload("Plugin")
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]

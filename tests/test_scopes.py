@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dsh_prompt import (
+    ChangeEvent,
     DisposableContext,
     DisposedError,
     InvalidContributionError,
@@ -439,3 +440,21 @@ def test_a_plugin_may_restrict_a_scope_of_its_own_to_its_own_tools() -> None:
 
     prompt.load(Plugin())
     assert tools(prompt, scopes[0]) == ["read"]
+
+
+def test_a_refused_rebind_does_not_undo_a_later_one() -> None:
+    """Where a listener moved scopes on before it refused, nothing is restored into a cycle."""
+    prompt = SystemPrompt()
+    parent = prompt.create_scope("parent")
+    scope = prompt.create_scope("agent", parent=parent)
+
+    def refuse(event: ChangeEvent) -> None:
+        if event.kind == "rebound" and event.scope is scope:
+            parent.rebind(scope)
+            raise ValueError("no")
+
+    prompt.on_change(refuse)
+    with pytest.raises(ValueError, match="no"):
+        scope.rebind(None)
+    assert (scope.parent, parent.parent) == (None, scope)
+    assert prompt.assemble(scope=parent).sections

@@ -20,6 +20,7 @@ from dsh_prompt import (
     render_context_snapshot,
     render_prompt,
 )
+from dsh_prompt.render.template import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -336,3 +337,9 @@ def test_a_context_made_by_hand_is_interpolated_too() -> None:
     """As sections are."""
     assembly = PromptAssembly(contexts=[AssembledContext("c", "{{x}}")], variables={"x": "X"})
     assert render_context_snapshot(assembly).endswith("\n\nX")
+
+
+@pytest.mark.parametrize("text", ["{{" * 200_000, "{{a}}" * 50_000 + "{{{{" * 100_000])
+def test_unclosed_braces_are_looked_through_once(text: str) -> None:
+    """However many there are: a quadratic search would not end in this test's patience."""
+    assert len(parse(text).names) == text.count("{{a}}")

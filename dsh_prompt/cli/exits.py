@@ -63,7 +63,8 @@ def describe(error: BaseException) -> str:
     if isinstance(error, PromptError):
         return str(error)
     if isinstance(error, SystemExit):
-        return "a plugin tried to end the program (SystemExit)"
+        notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
+        return f"a plugin tried to end the program (SystemExit){notes}"
     return f"{type(error).__name__}: {error}"
 
 

@@ -38,7 +38,7 @@ async def loaded_host(
     finally:
         try:
             await host.dispose_async()
-        except Exception as error:  # noqa: BLE001 - the result is there, and stays good
+        except (Exception, SystemExit, BaseExceptionGroup) as error:  # noqa: BLE001 - the result stays good
             notes = "; ".join(getattr(error, "__notes__", ()))
             messages.warn(f"clean-up failed: {describe(error)} ({notes})", error)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -116,7 +118,9 @@ def render_command(
     show = FORMATS[format_ or ("table" if destination.is_terminal else "text")]
     with assembly_failures(with_traceback=with_traceback):
         assembly = messages.run(partial(job.assemble, messages))
-        result = show(assembly, destination)
+        # Values of typed keys are encoded by contributed code, which may print as well.
+        with redirect_stdout(sys.stderr):
+            result = show(assembly, destination)
     destination.write(result)
 
 

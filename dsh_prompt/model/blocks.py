@@ -21,6 +21,7 @@ class Block:
         "literal",
         "name",
         "order",
+        "rendered",
         "requires_tools",
         "source",
         "strategy",
@@ -50,8 +51,10 @@ class Block:
         self.strategy: Strategy = strategy
         self.requires_tools = requires_tools
         self.source = source
-        # The parsed text of the last rendering; a text that comes back is not parsed again.
+        # The last text as parsed, and what it was rendered to with which values: most come
+        # back unchanged. Gone with the plan, so that nothing of an unloaded plugin stays.
         self.template: Template | None = None
+        self.rendered: tuple[Template, list[str | None], str] | None = None
 
     # Shared by design: a copied assembly refers to the same one.
     def __deepcopy__(self, memo: object) -> Block:

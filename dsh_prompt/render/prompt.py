@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+    from dsh_prompt.model.blocks import Block
     from dsh_prompt.model.prompt_assembly import PromptAssembly
+    from dsh_prompt.model.source import Source
     from dsh_prompt.model.tools import ToolSchema
+    from dsh_prompt.render.template import Template
 
 SNAPSHOT_HEADER = (
     "Current runtime context. This snapshot supersedes earlier runtime-context snapshots."
@@ -78,27 +81,46 @@ def _render(
         if template is None or template.text != text:
             template = block.template = parse(text, literal=block.literal)
         if not template.is_plain:
-            text = template.render(variables, kind, block.name, block.source)  # noqa: PLW2901
+            text = _interpolated(block, template, variables, block.source)  # noqa: PLW2901
         if block.title is not None:
             text = with_title(block.title, text, block.strategy)  # noqa: PLW2901
         rendered.append(text)
     return rendered
 
 
+def _interpolated(
+    block: Block, template: Template, variables: Mapping[str, str | None], source: Source | None
+) -> str:
+    values = template.values(variables)
+    last = block.rendered
+    if last is not None and last[0] is template and last[1] == values:
+        return last[2]
+    text = template.render(values, variables, block.kind, block.name, source)
+    block.rendered = (template, values, text)
+    return text
+
+
 def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:
     """Render what a listener may have edited; an unedited text is not parsed again."""
-    block = item._block
-    if block is not None and block.literal == item.literal:
-        known = block.template
-        if known is None or known.text != item.text:
-            known = block.template = parse(item.text, literal=item.literal)
-        template = known
+    block: Block | None = item._block
+    if block is not None and _is_unedited(item, block) and block.template is not None:
+        rendered = _interpolated(block, block.template, variables, item.source)
     else:
         template = parse(item.text, literal=item.literal)
-    rendered: str = template.render(variables, kind, item.name, item.source)
+        values = template.values(variables)
+        rendered = template.render(values, variables, kind, item.name, item.source)
     if item.title is None:
         return rendered
     return with_title(item.title, rendered, getattr(item, "strategy", "when_non_empty"))
+
+
+def _is_unedited(item: Any, block: Block) -> bool:
+    return (
+        block.template is not None
+        and block.template.text == item.text
+        and block.literal == item.literal
+        and block.name == item.name
+    )
 
 
 def with_title(title: str, text: str, strategy: str) -> str:

@@ -37,7 +37,7 @@ class Template:
     stands after the last literal and which rule it breaks.
     """
 
-    __slots__ = ("_rendered", "is_plain", "literals", "malformed", "names", "text")
+    __slots__ = ("is_plain", "literals", "malformed", "names", "text")
 
     def __init__(
         self,
@@ -52,32 +52,32 @@ class Template:
         self.literals = literals
         self.names = names
         self.malformed = malformed
-        # The values of the last rendering and what they gave: most stay as they were.
-        self._rendered: tuple[list[str | None], str] | None = None
+
+    def values(self, variables: Mapping[str, str | None]) -> list[str | None]:
+        """Give the values of the references, in order; fewer where one is unknown."""
+        try:
+            return [variables[name] for name in self.names]
+        except KeyError:
+            return []
 
     def render(
-        self, variables: Mapping[str, str | None], kind: str, name: str, source: Source | None
+        self,
+        values: list[str | None],
+        variables: Mapping[str, str | None],
+        kind: str,
+        name: str,
+        source: Source | None,
     ) -> str:
         """Replace each reference by its value, which is not scanned again.
 
-        *kind*, *name* and *source* say whose text it is, for the `InterpolationError`
-        that the first bad reference raises.
+        *values* are those that `values` gave for *variables*; *kind*, *name* and *source*
+        say whose text it is, for the `InterpolationError` of the first bad reference.
         """
-        try:
-            values = [variables[reference] for reference in self.names]
-        except KeyError:
-            values = []
-        rendered = self._rendered
-        if rendered is not None and rendered[0] == values:
-            return rendered[1]
-        names = self.names
-        if len(values) < len(names) or self.malformed is not None or not _all_text(values):
+        if len(values) < len(self.names) or self.malformed is not None or not _all_text(values):
             _raise_first_bad(self, variables, kind, name, source)
         parts = [*self.literals, *values]
         parts[::2], parts[1::2] = self.literals, values
-        text = "".join(parts)  # type: ignore[arg-type]
-        self._rendered = (values, text)
-        return text
+        return "".join(parts)  # type: ignore[arg-type]
 
 
 def _all_text(values: list[Any]) -> bool:
@@ -97,33 +97,31 @@ def parse(text: str, *, literal: bool = False) -> Template:
 
 
 def _parse_slowly(text: str) -> Template:
-    """Parse with escapes, prose braces and malformed references."""
-    literals, names, literal = [], [], ""
+    """Parse with escapes, prose braces and malformed references, in one pass."""
+    literals, names = [], []
+    literal: list[str] = []
+    # Looked for once: whether anything closes at all decides about every pair before it.
+    last_close, last_escape = text.rfind("}}"), text.rfind("}}}}")
     position = 0
     while (start := text.find("{{", position)) >= 0:
-        literal += text[position:start]
-        escaped = _escape_end(text, start)
+        literal.append(text[position:start])
         group = _GROUP.match(text, start)
-        if escaped is not None:
-            literal += "{{" + text[start + 4 : escaped] + "}}"
+        if text.startswith("{{{{", start) and start + 4 <= last_escape:
+            escaped = text.index("}}}}", start + 4)
+            literal.append("{{" + text[start + 4 : escaped] + "}}")
             position = escaped + 4
         elif group is not None and is_variable_name(group[1]):
-            literals.append(literal)
+            literals.append("".join(literal))
             names.append(group[1])
-            literal, position = "", group.end()
-        elif group is not None or text.find("}}", start + 2) >= 0:
-            return Template(text, [*literals, literal], names, _malformed(text, start, group))
+            literal, position = [], group.end()
+        elif group is not None or last_close >= start + 2:
+            literals.append("".join(literal))
+            return Template(text, literals, names, _malformed(text, start, group))
         else:
-            literal += "{{"
+            literal.append("{{")
             position = start + 2
-    return Template(text, [*literals, literal + text[position:]], names)
-
-
-def _escape_end(text: str, start: int) -> int | None:
-    if not text.startswith("{{{{", start):
-        return None
-    end = text.find("}}}}", start + 4)
-    return None if end < 0 else end
+    literals.append("".join([*literal, text[position:]]))
+    return Template(text, literals, names)
 
 
 def _malformed(text: str, start: int, group: re.Match[str] | None) -> tuple[str, str]:
