@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from dsh_prompt.errors import MultipleCompleteSectionsError, PromptError
 from dsh_prompt.evaluation import Run, evaluate
 from dsh_prompt.invariants import check_assembly
-from dsh_prompt.model.blocks import Blocks
+from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+from dsh_prompt.model.blocks import Block, Blocks
 from dsh_prompt.model.prompt_assembly import PromptAssembly
 from dsh_prompt.model.provenance import Provenance
+from dsh_prompt.model.tools import ToolSchema
 from dsh_prompt.render.prompt import render_contexts, render_sections, tool_size
 from dsh_prompt.waterfall import Waterfall
 
@@ -142,13 +144,18 @@ def _prune(assembly: PromptAssembly, plan: Plan) -> None:
 
 def _with_their_tools(held: Any, assembly: PromptAssembly) -> Any:
     items = held.blocks if isinstance(held, Blocks) else held
-    if not any(getattr(item, "requires_tools", ()) for item in items):
+    # What is no section, context or tool at all is left for the guard.
+    needs = [item.requires_tools if isinstance(item, _PRUNED) else () for item in items]
+    if not any(needs):
         return held
-    present = {getattr(tool, "name", None) for tool in assembly._tools}
-    kept = [present.issuperset(getattr(item, "requires_tools", ())) for item in items]
+    present = {tool.name for tool in assembly._tools if isinstance(tool, ToolSchema)}
+    kept = [present.issuperset(need) for need in needs]
     if isinstance(held, Blocks):
         return Blocks(list(compress(held.blocks, kept)), list(compress(held.texts, kept)))
     return list(compress(held, kept))
+
+
+_PRUNED = (Block, AssembledSection, AssembledContext)
 
 
 def _log(assembly: PromptAssembly) -> None:

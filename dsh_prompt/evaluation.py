@@ -154,9 +154,12 @@ class Concurrently:
         timeout = self.run.timeout
         if timeout is None:
             return await outcome(work)
-        with self.anyio.move_on_after(timeout):
-            return await outcome(work)
-        raise OverdueError(timeout)
+        value = None
+        with self.anyio.move_on_after(timeout) as deadline:
+            value = await outcome(work)
+        if deadline.cancel_called:  # also where it was caught and something returned
+            raise OverdueError(timeout)
+        return value
 
     def _finished(self, index: int, value: Any) -> None:
         try:

@@ -142,7 +142,9 @@ class Layers:
         if not self.watchers.entries:
             return []
         with self.lock:
-            return [entry.value for entry in self.watchers.entries.values()]
+            # A load may show its own late: they stand where they were registered.
+            entries = sorted(self.watchers.entries.values(), key=lambda entry: entry.sequence)
+            return [entry.value for entry in entries]
 
     def insert(self, entries: Sequence[Entry]) -> int:
         """Make *entries* visible, all or none; gives the new generation.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -249,7 +250,7 @@ def configure(candidate: Candidate, given: object, host_config: Config) -> Any:
     if cls is None or cls is Config:
         if not isinstance(given, Mapping):
             raise ConfigError(f"expected a table, got {type(given).__name__}", path=where)
-        return MappingProxyType(dict(given))
+        return MappingProxyType(deepcopy(dict(given)))
     if not (isinstance(cls, type) and attrs.has(cls)):
         raise TypeError(f"its Config must be an attrs class, not {cls!r}")
     if isinstance(given, cls):

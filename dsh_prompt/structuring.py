@@ -202,7 +202,7 @@ def _problems(error: BaseException, path: str) -> Iterator[tuple[str, str, type[
     path += "".join(reversed(list(_steps(error))))
     if isinstance(error, ForbiddenExtraKeysError):
         known = [field.name for field in attrs.fields(error.cl) if field.init]
-        for key in sorted(error.extra_fields):
+        for key in sorted(map(str, error.extra_fields)):
             what = f"unknown key{nearest(key, known) or _known(known)}"
             yield _join(path, key), what, ConfigError
     elif isinstance(error, BaseExceptionGroup):

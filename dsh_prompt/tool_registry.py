@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.errors import InvalidContributionError, ScopeError, quoted
 from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
@@ -49,7 +49,10 @@ def _names(option: str, names: Iterable[str]) -> frozenset[str]:
         raise InvalidContributionError(
             f"{option} takes a list of tool names, not the str {names!r}"
         )
-    return frozenset(names)
+    listed: list[Any] = list(names) if hasattr(names, "__iter__") else [names]
+    if not all(isinstance(name, str) for name in listed):
+        raise InvalidContributionError(f"{option} takes a list of tool names, not {names!r}")
+    return frozenset(listed)
 
 
 class ToolRegistry:

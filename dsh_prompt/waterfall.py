@@ -67,7 +67,7 @@ class Waterfall:
         except Exception as error:
             raise listener.raised(error) from error
         if result is not None and not isinstance(result, PromptAssembly):
-            result = await self._awaited(listener, result, waiting)
+            result = await self._awaited_plain(listener, result, waiting)
         if result is None:
             attribute(assembly, listener.source)
             return assembly
@@ -80,13 +80,15 @@ class Waterfall:
         rest = Rest(self, index, assembly, waiting)
         try:
             result = listener.call(assembly, self.context, rest)
+            if result is not None and not isinstance(result, PromptAssembly):
+                rest.is_async = True
+                result = await self._awaited(listener, result, waiting, rest)
         except Exception as error:
-            if error is rest.error:
+            if error is rest.error or error is rest.refusal:
                 raise
             raise listener.raised(error) from error
-        if result is not None and not isinstance(result, PromptAssembly):
-            rest.is_async = True
-            result = await self._awaited(listener, result, waiting, rest)
+        finally:
+            rest.is_over = True
         if result is None:
             raise listener.failed(f"returned None; end it with `{rest.cure}`")
         if inspect.isawaitable(result):
@@ -125,6 +127,18 @@ class Waterfall:
             raise listener.failed("returned None; end it with `return result`")
         return replace_assembly(result, _checked(listener, returned), listener.source, held=touched)
 
+    async def _awaited_plain(
+        self, listener: Listener, result: Any, waiting: Listener | None
+    ) -> Any:
+        try:
+            return await self._awaited(listener, result, waiting)
+        except AsyncProviderError as error:
+            if self.synchronous or waiting is not None:
+                raise
+            raise listener.raised(error) from error
+        except Exception as error:
+            raise listener.raised(error) from error
+
     async def _awaited(
         self,
         listener: Listener,
@@ -137,15 +151,13 @@ class Waterfall:
             return result
         if self.synchronous or waiting is not None:
             discard(result)
-            raise self._is_async(listener, waiting)
-        try:
-            if self.timeout is None:
-                return await outcome(result)
-            return await self._within(self.timeout, result, rest)
-        except Exception as error:
-            if rest is not None and error is rest.error:
-                raise
-            raise listener.raised(error) from error
+            refusal = self._is_async(listener, waiting)
+            if rest is not None:
+                rest.refusal = refusal
+            raise refusal
+        if self.timeout is None:
+            return await outcome(result)
+        return await self._within(self.timeout, result, rest)
 
     async def _within(self, seconds: float, result: Awaitable[Any], rest: Rest | None) -> Any:
         import anyio  # noqa: PLC0415 - only where something is async
@@ -153,8 +165,10 @@ class Waterfall:
         with anyio.move_on_after(seconds) as deadline:
             if rest is not None:
                 rest.deadline = deadline
-            return await outcome(result)
-        raise OverdueError(seconds)
+            result = await outcome(result)
+        if deadline.cancel_called:  # also where it was caught and something returned
+            raise OverdueError(seconds)
+        return result
 
     def _is_async(self, listener: Listener, waiting: Listener | None) -> AsyncProviderError:
         if waiting is not None:
@@ -175,6 +189,8 @@ class Rest:
         "error",
         "index",
         "is_async",
+        "is_over",
+        "refusal",
         "result",
         "touched",
         "waiting",
@@ -197,6 +213,10 @@ class Rest:
         self.touched = False
         # An error of the rest is not the middleware's own.
         self.error: Exception | None = None
+        # Ours, for something async that a synchronous call met.
+        self.refusal: AsyncProviderError | None = None
+        # Whether the middleware has ended: what it kept must not touch a finished assembly.
+        self.is_over = False
         self.deadline: Any = None
 
     @property
@@ -232,6 +252,8 @@ class Rest:
     ) -> PromptAssembly:
         if self.called:
             raise RuntimeError("call_next() was called twice; the rest runs once")
+        if self.is_over:
+            raise RuntimeError("call_next() was called after its middleware had ended")
         self.called = True
         source = self._listener.source
         self.touched = attribute(self.assembly, source)

@@ -13,6 +13,7 @@ from dsh_prompt import (
     AssembledContext,
     AssembledSection,
     Config,
+    InvalidContributionError,
     InvariantError,
     PromptAssembly,
     SystemPrompt,
@@ -343,3 +344,27 @@ def test_the_other_fields_are_of_their_declared_types(field: str, value: object)
     with_listener(lambda assembly: setattr(assembly.sections[-1], field, value), prompt)
     with pytest.raises(InvariantError, match=f'"x" {field} must be'):
         prompt.assemble()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda assembly: assembly.tools.append(SimpleNamespace(name=[])),
+        lambda assembly: assembly.sections.append(SimpleNamespace(requires_tools=5)),
+        lambda assembly: assembly.sections.append(("name", "text")),
+    ],
+)
+def test_what_is_of_no_type_at_all_reaches_the_guard(spoil: Any) -> None:
+    """Nothing before it trips over a listener's foreign objects."""
+    prompt = with_block("section")
+    prompt.section(name="needs", order=2, text="", requires_tools=["read"])
+    with_listener(spoil, prompt)
+    with pytest.raises(InvariantError, match='plugin "editor"'):
+        prompt.assemble()
+
+
+@pytest.mark.parametrize("tools", [5, [5], [["read"]]])
+def test_requires_tools_are_names(tools: Any) -> None:
+    """Anything else is refused when it is registered."""
+    with pytest.raises(InvalidContributionError, match="list of tool names"):
+        SystemPrompt().section(name="x", order=1, text="", requires_tools=tools)

@@ -18,6 +18,7 @@ from dsh_prompt import (
     AssembleContext,
     AssembledSection,
     AsyncProviderError,
+    Config,
     InvalidContributionError,
     PluginConflictError,
     PluginLoadError,
@@ -1162,3 +1163,35 @@ def test_a_def_that_returns_an_awaitable_is_refused_and_closed() -> None:
     prompt.on_assemble(lambda assembly: edits())
     with all_awaited(), pytest.raises(AsyncProviderError, match="is async; use assemble_async"):
         prompt.assemble()
+
+
+def test_call_next_ends_with_its_middleware() -> None:
+    """Who keeps it cannot run the rest on an assembly that was given out."""
+    prompt = SystemPrompt()
+    kept: list[CallNext] = []
+
+    def middleware(assembly: PromptAssembly, call_next: CallNext) -> PromptAssembly:
+        kept.append(call_next)
+        return assembly
+
+    prompt.on_assemble(middleware)
+    prompt.on_assemble(marker("a"))
+    prompt.assemble()
+    with pytest.raises(RuntimeError, match="after its middleware had ended"):
+        kept[0]()
+
+
+@every_backend
+def test_a_hook_that_swallows_its_timeout_has_timed_out(backend: str) -> None:
+    """Returning something after the deadline does not make up for it."""
+
+    async def stubborn(assembly: PromptAssembly) -> None:
+        try:
+            await anyio.sleep_forever()
+        except BaseException:  # noqa: BLE001 - that is what is wrong with it
+            return
+
+    prompt = SystemPrompt(Config(hook_timeout=0.01))
+    prompt.on_assemble(stubborn)
+    with pytest.raises(ProviderError, match="took longer than hook_timeout"):
+        assembled(prompt, backend)

@@ -87,6 +87,7 @@ _CONTEXT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("title", (str, type(None)), "a string or None"),
     ("literal", (bool,), "a boolean"),
     ("source", (Source, type(None)), "a Source or None"),
+    ("requires_tools", (tuple,), "a tuple of tool names"),
 )
 _SECTION_FIELDS = (
     *_CONTEXT_FIELDS,

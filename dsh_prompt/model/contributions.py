@@ -52,7 +52,7 @@ def _finite(kind: str) -> Callable[[Any, Any, Any], None]:
         if type(order) is int:
             return
         number = isinstance(order, int | float) and not isinstance(order, bool)
-        if not number or not math.isfinite(order):
+        if not number or (isinstance(order, float) and not math.isfinite(order)):
             raise InvalidContributionError(
                 f'prompt {kind} "{block.name}" order must be a finite number, not {order!r}'
             )
@@ -86,7 +86,12 @@ def as_tool_names(names: Iterable[str]) -> tuple[str, ...]:
         raise InvalidContributionError(
             f"requires_tools must be a list of tool names, not the str {names!r}"
         )
-    return tuple(names)
+    listed = tuple(names) if hasattr(names, "__iter__") else None
+    if listed is None or not all(isinstance(name, str) for name in listed):
+        raise InvalidContributionError(
+            f"requires_tools must be a list of tool names, not {names!r}"
+        )
+    return listed
 
 
 @attrs.frozen(eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from dsh_prompt.model.assembled import complaint
+from dsh_prompt.model.assembled import AssembledContext, AssembledSection, complaint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ class Provenance:
         changed = {
             name: source
             for name, value in variables.items()
-            if name not in before or before[name] is not value
+            if name not in before or before[name] != value
         }
         self.variable_sources = {**self.variable_sources, **changed}
         self.variables = dict(variables)
@@ -82,7 +82,7 @@ class Provenance:
         names: set[str] = set()
         now: dict[object, tuple[object, Source]] = {}
         for item in items:
-            if getattr(item, "source", source) is None:
+            if isinstance(item, AssembledSection | AssembledContext) and item.source is None:
                 item.source = source
             if complaint(kind, item) is not None:
                 now[id(item)] = known.get(id(item), (item, source))
