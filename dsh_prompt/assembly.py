@@ -42,7 +42,7 @@ async def assemble(
     assembly, complete = await _contributed(plan, run)
     if plan.listeners:
         waterfall = Waterfall(plan.listeners, context, synchronous=synchronous, timeout=timeout)
-        assembly = await waterfall.run(assembly)
+        assembly = await waterfall.pass_through(assembly)
     if complete is not None:
         assembly._sections = complete
     if plan.suppressed:

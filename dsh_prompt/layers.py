@@ -7,6 +7,7 @@ comes or goes whole, in one generation.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -124,8 +125,10 @@ class Layers:
         # Where the block of entry-point plugins stands, and how many plugins it has.
         self.block_start: int | None = None
         self.block_size = 0
-        # Layers with waterfall listeners that say ``before`` or ``after``, and how many.
-        self.constrained: dict[Layer, int] = {}
+        # How many waterfall listeners each layer has, and how often which plugins are named by
+        # their ``before`` and ``after``.
+        self.listening: Counter[Layer] = Counter()
+        self.mentioned: Counter[str] = Counter()
         self._sequence = count()
 
     def chain(self, layer: Layer) -> list[Layer]:
@@ -153,7 +156,7 @@ class Layers:
         """
         with self.lock:
             self._admit(entries)
-            self._count_constrained(entries, 1)
+            self._count_listeners(entries, 1)
             return self._commit(entries)
 
     def reserve(self, entries: Sequence[Entry]) -> None:
@@ -164,7 +167,7 @@ class Layers:
                 if entry.layer.reserved is None:
                     entry.layer.reserved = {}
                 entry.layer.reserved[entry.key] = entry
-            self._count_constrained(entries, 1)
+            self._count_listeners(entries, 1)
 
     def publish(self, entries: Sequence[Entry]) -> int:
         """Make reserved *entries* visible in one generation, and give its number."""
@@ -182,7 +185,7 @@ class Layers:
                 elif entry.layer.entries.get(entry.key) is entry:
                     del entry.layer.entries[entry.key]
                     gone.append(entry)
-            self._count_constrained([*gone, *never_seen], -1)
+            self._count_listeners([*gone, *never_seen], -1)
             self._touch_layers_of(gone)
             return gone, self.generation
 
@@ -263,14 +266,16 @@ class Layers:
         if layers:
             self.touch(layers)
 
-    def _count_constrained(self, entries: Iterable[Entry], step: int) -> None:
+    def _count_listeners(self, entries: Iterable[Entry], step: int) -> None:
         for entry in entries:
-            if entry.kind == "listener" and (entry.value.before or entry.value.after):
-                count = self.constrained.get(entry.layer, 0) + step
-                if count:
-                    self.constrained[entry.layer] = count
-                else:
-                    del self.constrained[entry.layer]
+            if entry.kind == "listener":
+                self.listening[entry.layer] += step
+                if not self.listening[entry.layer]:
+                    del self.listening[entry.layer]
+                for name in (*entry.value.before, *entry.value.after):
+                    self.mentioned[name] += step
+                    if not self.mentioned[name]:
+                        del self.mentioned[name]
 
     def _unreserve(self, entry: Entry) -> bool:
         reserved = entry.layer.reserved

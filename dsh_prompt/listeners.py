@@ -233,24 +233,25 @@ def _place(index: int, earlier: dict[int, set[int]], placed: list[int]) -> None:
 def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> None:
     """Raise `PluginConflictError` where before and after form a cycle.
 
-    Looked at are the chains that *layer* is part of, with *new* listeners in it, and in
-    which anybody says either.
+    Looked at are the chains that *layer* is part of, with *new* listeners in it; without
+    *new* ones, *layer* has another parent. Nearly always nobody says either.
     """
-    constrained = {*layers.constrained}
-    if any(entry.value.before or entry.value.after for entry in new):
-        constrained.add(layer)
-    leaves = [leaf for leaf in constrained if layer in layers.chain(leaf)]
-    if constrained.intersection(layers.chain(layer)):
-        leaves.append(layer)
-    for leaf in leaves:
+    said = {*layers.mentioned}
+    for entry in new:
+        said.update(entry.value.before, entry.value.after)
+
+    def matters(entry: Entry) -> bool:
+        listener: Listener = entry.value
+        return bool(listener.before or listener.after) or listener.plugin in said
+
+    if not said or (new and not any(map(matters, new))):
+        return
+    ends = [
+        leaf
+        for leaf in {layer: None, **layers.listening}
+        if leaf is layer
+        or (layer in layers.chain(leaf) and any(map(matters, leaf.all("listener"))))
+    ]
+    for leaf in ends:
         known = [entry for link in layers.chain(leaf) for entry in link.all("listener")]
-        if _may_conflict(known, new):
-            order_listeners([*known, *new], layers.block_start)
-
-
-def _may_conflict(known: Sequence[Entry], new: Sequence[Entry]) -> bool:
-    """Tell whether *new* listeners, or a new chain, can close a cycle: most concern nobody."""
-    said = [name for entry in known for name in (*entry.value.before, *entry.value.after)]
-    return not new or any(
-        entry.value.before or entry.value.after or entry.value.plugin in said for entry in new
-    )
+        order_listeners([*known, *new], layers.block_start)

@@ -26,7 +26,7 @@ class Waterfall:
     *timeout* bounds each async implementation, in seconds.
     """
 
-    __slots__ = ("context", "listeners", "synchronous", "timeout")
+    __slots__ = ("context", "denied", "listeners", "synchronous", "timeout")
 
     def __init__(
         self,
@@ -40,6 +40,14 @@ class Waterfall:
         self.context = context
         self.synchronous = synchronous
         self.timeout = timeout
+        self.denied: dict[str, str] = {}
+
+    async def pass_through(self, assembly: PromptAssembly) -> PromptAssembly:
+        """Pass *assembly* through all listeners; no denial is lost on the way."""
+        result = await self.run(assembly)
+        if self.denied:
+            result._denied = {**self.denied, **(result._denied or {})}
+        return result
 
     async def run(
         self, assembly: PromptAssembly, start: int = 0, waiting: Listener | None = None
@@ -57,7 +65,13 @@ class Waterfall:
             if listener.style == "around":
                 return await self._around(index, assembly, waiting)
             assembly = await self._plain(listener, assembly, waiting)
+            self._remember_denials(assembly)
         return assembly
+
+    def _remember_denials(self, assembly: PromptAssembly) -> None:
+        """Keep the denials made so far, also where an error takes their assembly away."""
+        if assembly._denied:
+            self.denied.update(assembly._denied)
 
     async def _plain(
         self, listener: Listener, assembly: PromptAssembly, waiting: Listener | None

@@ -1195,3 +1195,37 @@ def test_a_hook_that_swallows_its_timeout_has_timed_out(backend: str) -> None:
     prompt.on_assemble(stubborn)
     with pytest.raises(ProviderError, match="took longer than hook_timeout"):
         assembled(prompt, backend)
+
+
+def test_a_cycle_that_only_a_scope_closes_raises_at_load() -> None:
+    """Also where the plugin in the scope says neither, and was there first."""
+    prompt = SystemPrompt()
+    scope = prompt.create_scope("agent")
+    prompt.load(marking("m"), name="m", scope=scope)
+    prompt.load(marking("x", before=["m"]), name="x")
+    with pytest.raises(PluginConflictError, match="form a cycle"):
+        prompt.load(marking("z", after=["m"], before=["x"]), name="z")
+    assert trail(prompt.assemble(scope=scope)) == "xm"
+
+
+def test_denials_survive_an_error_that_middleware_recovers_from() -> None:
+    """Also those made on an assembly that went with the error."""
+    prompt = SystemPrompt()
+
+    def recovering(assembly: PromptAssembly, call_next: CallNext) -> PromptAssembly:
+        try:
+            return call_next()
+        except ProviderError:
+            return assembly
+
+    def denying(assembly: PromptAssembly) -> PromptAssembly:
+        other = PromptAssembly()
+        other.deny("write", "not now")
+        return other
+
+    def failing(assembly: PromptAssembly) -> None:
+        raise ValueError("no")
+
+    for listener in (recovering, denying, failing):
+        prompt.on_assemble(listener)
+    assert prompt.assemble().authorize("write") == "not now"

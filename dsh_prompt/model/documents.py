@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from dsh_prompt.errors import ConfigError
-from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+from dsh_prompt.model.assembled import AssembledContext, AssembledSection, complaint
 from dsh_prompt.model.prompt_assembly import PromptAssembly
 from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dsh_prompt.model.keys import Key
 
@@ -75,7 +76,7 @@ def assembly_from_dict(data: Mapping[str, Any], keys: Iterable[Key[Any]] = ()) -
     """Build an assembly from the JSON that `assembly_to_dict` gave."""
     try:
         return _assembly_from_dict(data, {key.name: key for key in keys})
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:
         raise ConfigError(f"not an assembly as to_dict gives it: {error!r}") from error
 
 
@@ -99,7 +100,28 @@ def _assembly_from_dict(data: Mapping[str, Any], keys: dict[str, Key[Any]]) -> P
         assembly[key] = value if key.codec is None else key.codec.decode(value)
     assembly._encoded = {name: v for name, v in data["keys"].items() if name not in keys}
     assembly._left_out = tuple(data["left_out"])
+    _check(assembly)
     return assembly
+
+
+def _check(assembly: PromptAssembly) -> None:
+    """Raise `TypeError` for fields that `assembly_to_dict` would not have given."""
+    for kind, items in _BLOCKS:
+        for item in items(assembly):
+            if wrong := complaint(kind, item):
+                raise TypeError(wrong)
+    texts = [*assembly.variables, *assembly.denied, *assembly.denied.values(), *assembly._left_out]
+    texts += [value for value in assembly.variables.values() if value is not None]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("variables, denied and left_out hold strings")
+    if type(assembly.generation) not in (int, type(None)):
+        raise TypeError(f"generation must be an integer or None, not {assembly.generation!r}")
+
+
+_BLOCKS: tuple[tuple[Literal["section", "context"], Callable[[PromptAssembly], Any]], ...] = (
+    ("section", attrgetter("sections")),
+    ("context", attrgetter("contexts")),
+)
 
 
 def _source(item: Mapping[str, Any]) -> Source | None:
