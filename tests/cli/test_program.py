@@ -113,6 +113,20 @@ def test_a_closed_pipe_ends_it_quietly(program: Program) -> None:
     assert process.returncode == 141
 
 
+def interrupted(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """Press Ctrl-C, and give what was printed since.
+
+    An event loop that is about to wait can miss a signal until something wakes it, so that a
+    person presses twice; the two count as one then.
+    """
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        return process.communicate(timeout=30)
+
+
 @needs_posix
 @pytest.mark.parametrize("kind", ["async def", "def"])
 def test_an_interrupt_cleans_up_and_ends_it(program: Program, site: Site, kind: str) -> None:
@@ -143,8 +157,7 @@ def deactivate(ctx):
     )
     assert process.stderr is not None
     assert process.stderr.readline() == b"ready\n"
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60) == (b"", b"wound down\n\n")
+    assert interrupted(process) == (b"", b"wound down\n\n")
     assert process.returncode == 130
 
 
