@@ -76,12 +76,16 @@ class Waterfall:
     async def _plain(
         self, listener: Listener, assembly: PromptAssembly, waiting: Listener | None
     ) -> PromptAssembly:
+        refusal = None
         try:
             result = listener.call(assembly, self.context, None)
+            if result is not None and inspect.isawaitable(result):
+                refusal = self._refusal(listener, result, waiting)
+                result = None if refusal else await self._awaited(result)
         except Exception as error:
             raise listener.raised(error) from error
-        if result is not None and not isinstance(result, PromptAssembly):
-            result = await self._awaited_plain(listener, result, waiting)
+        if refusal is not None:
+            raise refusal
         if result is None:
             attribute(assembly, listener.source)
             return assembly
@@ -92,17 +96,21 @@ class Waterfall:
     ) -> PromptAssembly:
         listener = self.listeners[index]
         rest = Rest(self, index, assembly, waiting)
+        refusal = None
         try:
             result = listener.call(assembly, self.context, rest)
-            if result is not None and not isinstance(result, PromptAssembly):
+            if inspect.isawaitable(result):
                 rest.is_async = True
-                result = await self._awaited(listener, result, waiting, rest)
+                refusal = self._refusal(listener, result, waiting)
+                result = None if refusal else await self._awaited(result, rest)
         except Exception as error:
-            if error is rest.error or error is rest.refusal:
+            if error is rest.error:
                 raise
             raise listener.raised(error) from error
         finally:
             rest.is_over = True
+        if refusal is not None:
+            raise refusal
         if result is None:
             raise listener.failed(f"returned None; end it with `{rest.cure}`")
         if inspect.isawaitable(result):
@@ -141,34 +149,16 @@ class Waterfall:
             raise listener.failed("returned None; end it with `return result`")
         return replace_assembly(result, _checked(listener, returned), listener.source, held=touched)
 
-    async def _awaited_plain(
+    def _refusal(
         self, listener: Listener, result: Any, waiting: Listener | None
-    ) -> Any:
-        try:
-            return await self._awaited(listener, result, waiting)
-        except AsyncProviderError as error:
-            if self.synchronous or waiting is not None:
-                raise
-            raise listener.raised(error) from error
-        except Exception as error:
-            raise listener.raised(error) from error
+    ) -> AsyncProviderError | None:
+        """Give the error for an awaitable *result* that nothing here can await."""
+        if not self.synchronous and waiting is None:
+            return None
+        discard(result)
+        return self._is_async(listener, waiting)
 
-    async def _awaited(
-        self,
-        listener: Listener,
-        result: Any,
-        waiting: Listener | None,
-        rest: Rest | None = None,
-    ) -> Any:
-        """Await what an implementation returned, if it is something to await."""
-        if not inspect.isawaitable(result):
-            return result
-        if self.synchronous or waiting is not None:
-            discard(result)
-            refusal = self._is_async(listener, waiting)
-            if rest is not None:
-                rest.refusal = refusal
-            raise refusal
+    async def _awaited(self, result: Awaitable[Any], rest: Rest | None = None) -> Any:
         if self.timeout is None:
             return await outcome(result)
         return await self._within(self.timeout, result, rest)
@@ -204,7 +194,6 @@ class Rest:
         "index",
         "is_async",
         "is_over",
-        "refusal",
         "result",
         "touched",
         "waiting",
@@ -227,8 +216,6 @@ class Rest:
         self.touched = False
         # An error of the rest is not the middleware's own.
         self.error: Exception | None = None
-        # Ours, for something async that a synchronous call met.
-        self.refusal: AsyncProviderError | None = None
         # Whether the middleware has ended: what it kept must not touch a finished assembly.
         self.is_over = False
         self.deadline: Any = None

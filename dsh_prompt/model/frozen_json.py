@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dsh_prompt.errors import InvalidContributionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 
 # Levels of nesting: far more than any schema has, far fewer than Python can follow.

@@ -15,8 +15,6 @@ from dsh_prompt.model.assembled import (
 from dsh_prompt.model.blocks import Blocks
 from dsh_prompt.model.keys import Key, Keyed
 from dsh_prompt.model.provenance import Provenance
-from dsh_prompt.model.source import Source
-from dsh_prompt.model.tools import ToolSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -77,15 +77,21 @@ def _render(
         return [_render_item(kind, item, variables) for item in held]
     rendered = []
     for block, text in zip(held.blocks, held.texts, strict=True):
-        template = block.template
-        if template is None or template.text != text:
-            template = block.template = parse(text, literal=block.literal)
+        template = _parsed(block, text)
         if not template.is_plain:
             text = _interpolated(block, template, variables, block.source)  # noqa: PLW2901
         if block.title is not None:
             text = with_title(block.title, text, block.strategy)  # noqa: PLW2901
         rendered.append(text)
     return rendered
+
+
+def _parsed(block: Block, text: str) -> Template:
+    """Give *text* as parsed; one that comes back unchanged is not parsed again."""
+    template = block.template
+    if template is None or template.text != text:
+        template = block.template = parse(text, literal=block.literal)
+    return template
 
 
 def _interpolated(
@@ -101,10 +107,10 @@ def _interpolated(
 
 
 def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:
-    """Render what a listener may have edited; an unedited text is not parsed again."""
+    """Render what a listener may have edited."""
     block: Block | None = item._block
-    if block is not None and _is_unedited(item, block) and block.template is not None:
-        rendered = _interpolated(block, block.template, variables, item.source)
+    if block is not None and (block.literal, block.name) == (item.literal, item.name):
+        rendered = _interpolated(block, _parsed(block, item.text), variables, item.source)
     else:
         template = parse(item.text, literal=item.literal)
         values = template.values(variables)
@@ -112,15 +118,6 @@ def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> s
     if item.title is None:
         return rendered
     return with_title(item.title, rendered, getattr(item, "strategy", "when_non_empty"))
-
-
-def _is_unedited(item: Any, block: Block) -> bool:
-    return (
-        block.template is not None
-        and block.template.text == item.text
-        and block.literal == item.literal
-        and block.name == item.name
-    )
 
 
 def with_title(title: str, text: str, strategy: str) -> str:
