@@ -13,7 +13,7 @@ from dsh_prompt.cli.exits import UnusableError
 from dsh_prompt.config import Config
 from dsh_prompt.errors import PromptError
 from dsh_prompt.model.state import RuntimeState
-from dsh_prompt.model.tools import as_schema
+from dsh_prompt.model.tool_spellings import read_tools
 from dsh_prompt.render.template import NAME, is_variable_name
 
 if TYPE_CHECKING:
@@ -45,22 +45,14 @@ def load_state(file: str | None) -> RuntimeState:
 
 
 def load_tools(file: str | None) -> list[ToolSchema]:
-    """Load the tool list in *file*; without one there are none."""
+    """Load the tool list in *file*, in any spelling; without a file there are no tools."""
     if file is None:
         return []
-    items = _read_json(file)
-    if not isinstance(items, list):
-        raise UnusableError(f"{_name(file)}: expected a list of tools, got {items!r}")
-    tools: dict[str, ToolSchema] = {}
-    for index, item in enumerate(items):
-        try:
-            tool = as_schema(item)
-        except PromptError as error:
-            raise UnusableError(f"{_name(file)}: [{index}]: {error}") from error
-        if tool.name in tools:
-            raise UnusableError(f'{_name(file)}: [{index}]: a second tool "{tool.name}"')
-        tools[tool.name] = tool
-    return list(tools.values())
+    data = _read_json(file)
+    try:
+        return read_tools(data)
+    except PromptError as error:
+        raise UnusableError(f"{_name(file)}: {error}") from error
 
 
 def parse_variables(assignments: Iterable[str]) -> dict[str, str]:
