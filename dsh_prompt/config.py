@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
+from dsh_prompt.config_files import (
+    ConfigFile,
+    find_project_file,
+    find_user_file,
+    read_config_file,
+)
 from dsh_prompt.errors import ConfigError
-from dsh_prompt.structuring import structure
+from dsh_prompt.settings import Ignored, Settings, SettingsLayer, merged
+from dsh_prompt.structuring import UNDOCUMENTED, in_file, structure
 from dsh_prompt.tool_order import check_tool_order
+from dsh_prompt.trust import TrustStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-#: The project's own file, and the file and table that may hold the same settings.
-CONFIG_FILE = "dsh-prompt.toml"
-PYPROJECT = "pyproject.toml"
-PYPROJECT_TABLE = "dsh-prompt"
+    from dsh_prompt.structuring import Place
+
+LAYOUTS = ("order", "cache-first")
+
+#: For what no document says.
+_INTERNAL: Any = {"eq": False, "repr": False, "kw_only": True, "metadata": UNDOCUMENTED}
 
 
 def _of_type(kind: type, noun: str) -> Any:
@@ -60,6 +70,12 @@ def _check_order(instance: object, attribute: Any, value: tuple[str, ...] | None
         check_tool_order(value)
 
 
+def _check_layout(_: object, attribute: Any, value: object) -> None:
+    if value not in LAYOUTS:
+        choices = " or ".join(map(repr, LAYOUTS))
+        raise ConfigError(f"{attribute.name}: expected {choices}, got {value!r}", path="layout")
+
+
 def _check_tables(_: object, attribute: Any, value: object) -> None:
     if not isinstance(value, dict):
         raise ConfigError(f"config: expected a table, got {value!r}", path=attribute.name)
@@ -91,6 +107,8 @@ class Config:
     *include_harness_identity* registers the identity section, *include_runtime_context*
     lets runtime contexts take part, *persona* is the text of the persona section.
     *tool_order* lists tool names and exactly one ``<unlisted-tools>`` (None: by name).
+    *layout* puts sections in their ``"order"``, or, ``"cache-first"``, those that never change
+    before the others, so that more of the prompt is a stable prefix.
     *hook_timeout* bounds each async hook and provider under ``assemble_async``, in seconds.
     """
 
@@ -102,12 +120,16 @@ class Config:
     tool_order: tuple[str, ...] | None = attrs.field(
         default=None, converter=_strings, validator=_check_order
     )
+    layout: Literal["order", "cache-first"] = attrs.field(default="order", validator=_check_layout)
     hook_timeout: float | None = attrs.field(default=None, validator=_positive)
     plugins: PluginsConfig = attrs.field(
         factory=PluginsConfig, validator=_of_type(PluginsConfig, "a PluginsConfig")
     )
-    #: The file that `load` read, for error messages.
-    file: str | None = attrs.field(default=None, init=False, eq=False, repr=False)
+    #: The project's file, or else the user's own, and all that `load` read, the nearest last;
+    #: what of it has no effect.
+    file: str | None = attrs.field(default=None, **_INTERNAL)
+    files: tuple[ConfigFile, ...] = attrs.field(default=(), **_INTERNAL)
+    ignored: tuple[Ignored, ...] = attrs.field(default=(), **_INTERNAL)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None) -> Config:
@@ -115,39 +137,85 @@ class Config:
 
         Raises `ConfigError` with *file*, key and the nearest valid key.
         """
-        config = structure(data, cls, file=file, subject="config")
-        object.__setattr__(config, "file", file)
-        return config
+        return attrs.evolve(_structured(cls, data, in_file(file)), file=file)
 
     @classmethod
-    def load(cls, path: str | Path | None = None) -> Config:
-        """Read the configuration from *path*, or from the nearest file upwards.
+    def load(cls, path: str | Path | None = None, *, trusted: bool | None = None) -> Config:
+        """Read the configuration: the project's file, over the user's own.
 
-        Looked for are ``dsh-prompt.toml`` and a ``[tool.dsh-prompt]`` table in
-        ``pyproject.toml``, from the working directory up; without one the defaults hold.
-        Raises `ConfigError` for a file that cannot be read, or says what it should not.
+        The project's is *path*, or the nearest ``dsh-prompt.toml``, or ``pyproject.toml``
+        with a ``[tool.dsh-prompt]`` table, from the working directory up; the user's is
+        ``dsh-prompt.toml`` in the platform's folder for settings, ``dsh-prompt``. Tables are
+        merged, anything else the project's file replaces. Without files the defaults hold.
+
+        Until the project's file is *trusted* (None: as ``dsh-prompt trust`` recorded it) it
+        loads no plugin that the user's own settings leave out, and no plugin gets from it
+        what the plugin marks as needing trust; ``ignored`` lists it. Raises `ConfigError`,
+        with file, line, key and nearest key, for a file that cannot be read, or says what it
+        should not.
         """
-        if path is not None:
-            return cls.from_dict(_read(Path(path)) or {}, file=str(path))
-        for directory in (Path.cwd(), *Path.cwd().parents):
-            for name in (CONFIG_FILE, PYPROJECT):
-                file = directory / name
-                if file.is_file() and (data := _read(file)) is not None:
-                    return cls.from_dict(data, file=str(file))
-        return cls()
+        own = find_user_file()
+        if path is not None and not isinstance(path, str | Path):
+            raise TypeError(f"path must be a str or a Path, not {type(path).__name__}")
+        project = find_project_file(Path.cwd()) if path is None else read_config_file(Path(path))
+        if project is None or (own is not None and project.path == own.path):
+            return cls() if own is None else _merged(cls, [(own, True)])
+        if trusted is None:
+            trusted = TrustStore.of_user().trusts(project.path, project.content)
+        layers = [(project, trusted)] if own is None else [(own, True), (project, trusted)]
+        return _merged(cls, layers)
 
 
-def _read(file: Path) -> dict[str, Any] | None:
-    """Give the settings in *file*; None for a ``pyproject.toml`` without any."""
-    import tomllib  # noqa: PLC0415 - only where a file is read
+def _structured(cls: type[Config], data: object, place: Place) -> Config:
+    return structure(data, cls, place=place, subject="config")
 
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read: {error}", file=str(file)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: is no valid TOML: {error}", file=str(file)) from error
-    if file.name != PYPROJECT:
-        return data
-    tools = data.get("tool")
-    return tools.get(PYPROJECT_TABLE) if isinstance(tools, dict) else None
+
+def _merged(cls: type[Config], layers: Sequence[tuple[ConfigFile, bool]]) -> Config:
+    """Join the files in *layers*, the nearest last, each with whether it is trusted."""
+    alone = [
+        _structured(cls, file.data, lambda path, file=file: (str(file.path), file.line_of(path)))  # type: ignore[misc]
+        for file, _ in layers
+    ]
+    nearest, trusted = layers[-1]
+    together = _structured(cls, merged(file.data for file, _ in layers), in_file(None))
+    plugins = together.plugins
+    ignored: list[Ignored] = []
+    if not trusted:
+        own = alone[0].plugins if len(alone) > 1 else PluginsConfig()
+        plugins, ignored = _narrowed(plugins, own, str(nearest.path))
+    tables: dict[str, dict[str, Any]] = {}
+    for name in plugins.config:
+        said = [
+            SettingsLayer(file, config.plugins.config.get(name, {}), is_trusted)
+            for (file, is_trusted), config in zip(layers, alone, strict=True)
+        ]
+        tables[name] = Settings(said, f"plugins.config.{name}")
+    return attrs.evolve(
+        together,
+        plugins=attrs.evolve(plugins, config=tables),
+        file=str(nearest.path),
+        files=tuple(file for file, _ in layers),
+        ignored=tuple(ignored),
+    )
+
+
+def _narrowed(
+    wanted: PluginsConfig, own: PluginsConfig, file: str
+) -> tuple[PluginsConfig, list[Ignored]]:
+    """Give *wanted* without the plugins that the user's *own* settings leave out."""
+    autoload, enable = wanted.autoload, wanted.enable
+    ignored = []
+    if not own.autoload:
+        if wanted.autoload:
+            ignored.append(Ignored(file, "plugins.autoload"))
+            autoload, enable = False, own.enable
+        enable = tuple(name for name in enable if name in own.enable)
+    more = tuple(name for name in wanted.enable if name not in enable)
+    if more:
+        ignored.append(Ignored(file, "plugins.enable", more))
+    back = tuple(name for name in own.disable if name not in wanted.disable)
+    if back:
+        ignored.append(Ignored(file, "plugins.disable", back))
+    return attrs.evolve(
+        wanted, autoload=autoload, enable=enable, disable=(*wanted.disable, *back)
+    ), ignored

@@ -110,13 +110,17 @@ class InvariantError(PromptError):
 class ConfigError(PromptError, ValueError):
     """Raised for a configuration or state document that is not what it should be.
 
-    *path* is the dotted path of the offending key, *file* the document it stands in.
+    *path* is the dotted path of the offending key, *file* the document it stands in, *line*
+    its line there, from 1, where that is known.
     """
 
-    def __init__(self, message: str, *, path: str = "", file: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, path: str = "", file: str | None = None, line: int | None = None
+    ) -> None:
         super().__init__(message)
         self.path = path
         self.file = file
+        self.line = line
 
 
 class ToolOrderError(ConfigError):
@@ -143,12 +147,11 @@ class PluginConfigError(PluginLoadError, ConfigError):
         distribution: str | None = None,
         path: str = "",
         file: str | None = None,
+        line: int | None = None,
     ) -> None:
-        PromptError.__init__(self, message)
+        ConfigError.__init__(self, message, path=path, file=file, line=line)
         self.plugin = plugin
         self.distribution = distribution
-        self.path = path
-        self.file = file
 
 
 class PluginNotFoundError(PromptError, LookupError):
@@ -165,6 +168,15 @@ def text_of(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 - whatever it raises, there is no text
         return "(it has no text)"
+
+
+def shown(name: str) -> str:
+    """Give *name*, somebody else's choice, with what is not printable escaped."""
+    if name.isprintable():
+        return name
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in name
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

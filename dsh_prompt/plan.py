@@ -43,11 +43,20 @@ class BlocksPlan:
         "whens",
     )
 
-    def __init__(self, entries: Iterable[BlockEntry], constants: Mapping[str, str | None]) -> None:
+    def __init__(
+        self,
+        entries: Iterable[BlockEntry],
+        constants: Mapping[str, str | None],
+        *,
+        cacheable_first: bool = False,
+    ) -> None:
         merged = sorted(entries, key=lambda entry: (entry.value.order, utf16_key(entry.name)))
+        blocks = {entry: entry.block(constants) for entry in merged}
+        if cacheable_first:
+            merged.sort(key=lambda entry: not blocks[entry].cacheable)
         texts = [entry.text for entry in merged]
         whens = [(index, entry.when) for index, entry in enumerate(merged) if entry.when]
-        self.blocks = tuple(entry.block(constants) for entry in merged)
+        self.blocks = tuple(blocks[entry] for entry in merged)
         self.texts = tuple(text if isinstance(text, str) else None for text in texts)
         self.providers = [text for text in texts if isinstance(text, Provider)]
         self.provider_indexes = [index for index, text in enumerate(self.texts) if text is None]
@@ -153,6 +162,7 @@ class Plan:
         chain: list[Layer],
         *,
         generation: int,
+        layout: str,
         tool_order: Sequence[str] | None,
         block_start: int | None,
     ) -> None:
@@ -169,7 +179,9 @@ class Plan:
         self.generation = generation
         self.suppressed = any(listed["suppressor"])
         self._plan_variables(merged["variable"])
-        self.sections = BlocksPlan(merged["section"].values(), self.constants)
+        self.sections = BlocksPlan(
+            merged["section"].values(), self.constants, cacheable_first=layout == "cache-first"
+        )
         contexts = () if self.suppressed else merged["context"].values()
         self.contexts = BlocksPlan(contexts, self.constants)
         # One step decides for both who takes part.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,8 @@ from dsh_prompt.listeners import Listener
 from dsh_prompt.model.contributions import PromptContext, PromptSection
 from dsh_prompt.plugin_hooks import Hooks
 from dsh_prompt.registration import Loading, items
-from dsh_prompt.structuring import structure
+from dsh_prompt.settings import Settings
+from dsh_prompt.structuring import in_file, structure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from dsh_prompt.layers import Entry
     from dsh_prompt.model.source import Source
     from dsh_prompt.plugin_hooks import Candidate
+    from dsh_prompt.settings import Ignored
 
 
 @attrs.frozen
@@ -45,6 +48,7 @@ class PluginInfo:
     *state* is ``"loading"``, ``"loaded"`` or ``"unloaded"``; *contributions* lists (kind,
     name, scope) of what it has registered now, *hooks* the hooks that it implements.
     *distribution* and *version* are None for a plugin that is no installed entry point.
+    *ignored* lists settings that have no effect, since their file is not trusted.
     """
 
     name: str
@@ -54,12 +58,13 @@ class PluginInfo:
     state: str
     contributions: tuple[Item, ...] = ()
     hooks: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
 
 
 class PluginContext(DisposableContext):
     """A plugin's own disposable context, ``ctx`` in its hooks."""
 
-    __slots__ = ("_activated", "_candidate", "_config", "_hooks", "refusal", "sequence")
+    __slots__ = ("_activated", "_candidate", "_config", "_hooks", "ignored", "refusal", "sequence")
 
     _disposal = "unloaded"
 
@@ -77,6 +82,7 @@ class PluginContext(DisposableContext):
         self._hooks = hooks
         self._config: Any = MappingProxyType({})
         self._activated = False
+        self.ignored: Sequence[Ignored] = ()
         # Of two plugins the one that was loaded first is listed first.
         self.sequence = owner._layers.next_sequence()
         #: What `fill` itself refused: its caller raises that as it is.
@@ -97,6 +103,7 @@ class PluginContext(DisposableContext):
                 self._plugin_state,
                 items(entries),
                 self._hooks.names,
+                tuple(self.ignored),
             )
 
     @property
@@ -134,7 +141,7 @@ class PluginContext(DisposableContext):
         """
         hooks = self._hooks
         try:
-            self._config = configure(self._candidate, config, self._host.config)
+            self._config, self.ignored = configure(self._candidate, config, self._host.config)
         except ConfigError as error:
             self.refusal = self._candidate.config_error(error)
             raise self.refusal from error
@@ -240,19 +247,29 @@ def _without_event(function: Any) -> Any:
     return lambda _: function()
 
 
-def configure(candidate: Candidate, given: object, host_config: Config) -> Any:
-    """Give a plugin's configuration: what was *given*, else the host's, else the defaults."""
+def configure(
+    candidate: Candidate, given: object, host_config: Config
+) -> tuple[Any, Sequence[Ignored]]:
+    """Give a plugin's configuration: what was *given*, else the host's, else the defaults.
+
+    Beside it stands what was left out, since the file that says it is not trusted.
+    """
     cls = getattr(candidate.plugin, "Config", None)
-    where, file = "", None
+    where, place = "", in_file(None)
     if given is None:
         given = host_config.plugins.config.get(candidate.name, {})
-        where, file = f"plugins.config.{candidate.name}", host_config.file
+        where, place = f"plugins.config.{candidate.name}", in_file(host_config.file)
+    if isinstance(given, Settings):
+        where, place = given.where, given.place
     if cls is None or cls is Config:
         if not isinstance(given, Mapping):
             raise ConfigError(f"expected a table, got {type(given).__name__}", path=where)
-        return MappingProxyType(deepcopy(dict(given)))
+        return MappingProxyType(deepcopy(dict(given))), ()
     if not (isinstance(cls, type) and attrs.has(cls)):
         raise TypeError(f"its Config must be an attrs class, not {cls!r}")
     if isinstance(given, cls):
-        return given
-    return structure(given, cls, where=where, file=file, subject=f"config of {candidate.label}")
+        return given, ()
+    build = partial(
+        structure, cls=cls, where=where, place=place, subject=f"config of {candidate.label}"
+    )
+    return given.structured(cls, build) if isinstance(given, Settings) else (build(given), ())

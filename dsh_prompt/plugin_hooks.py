@@ -90,6 +90,7 @@ class Candidate:
             distribution=self.distribution,
             path=error.path,
             file=error.file,
+            line=error.line,
         )
 
 

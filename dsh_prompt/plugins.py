@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from dsh_prompt.changes import tell_all, tell_in_turn, withdrawal
+from dsh_prompt.config_files import has_setting
 from dsh_prompt.discovery import Discovery, Installed, discover
 from dsh_prompt.disposable import Scope
 from dsh_prompt.errors import (
@@ -22,20 +23,25 @@ from dsh_prompt.errors import (
     nearest,
     quoted,
     raise_all,
+    shown,
 )
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.plugin_context import PluginContext, PluginInfo
 from dsh_prompt.plugin_hooks import Candidate, read_hooks
 from dsh_prompt.registration import UNTOLD, items
+from dsh_prompt.settings import notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dsh_prompt.changes import Item
+    from dsh_prompt.config import Config
     from dsh_prompt.disposable import DisposableContext
+    from dsh_prompt.settings import Ignored
     from dsh_prompt.system_prompt import SystemPrompt
 
 logger = logging.getLogger("dsh_prompt.plugins")
+logger_of_config = logging.getLogger("dsh_prompt.config")
 
 #: Comma-separated names: if set, ``load_entry_points`` loads no others.
 PLUGINS_VARIABLE = "DSH_PROMPT_PLUGINS"
@@ -56,13 +62,15 @@ class LoadReport:
     *loaded* are the plugins that it loaded, *failed* maps the names of others to the errors
     that kept them out, *left_out* those of installed ones that were not wanted to the
     reason; *problems* tells what else is wrong with the installed packages (doubled or
-    unreadable metadata, two distributions that offer one name).
+    unreadable metadata, two distributions that offer one name). *ignored* are the settings
+    without effect, since the file in which they stand is not trusted.
     """
 
     loaded: tuple[PluginInfo, ...] = ()
     failed: Mapping[str, PromptError] = attrs.field(factory=dict)
     left_out: Mapping[str, LeftOut] = attrs.field(factory=dict)
     problems: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
 
 
 class Plugins:
@@ -71,6 +79,8 @@ class Plugins:
     def __init__(self, host: SystemPrompt) -> None:
         self._host = host
         self._layers = host._layers
+        #: Ignored settings that were logged.
+        self._told: set[Ignored] = set()
 
     def loaded(self) -> list[PluginInfo]:
         """List the loaded plugins, global ones and those of scopes, in load order."""
@@ -103,6 +113,7 @@ class Plugins:
         await self._fill(context, config, async_twin)
         if not await self._publish([context], async_twin, plugin=candidate.name, scope=scope):
             raise candidate.refused("was disposed while it was loaded")
+        self._tell_ignored(context.ignored)
         return context.plugin
 
     async def load_entry_points(
@@ -142,9 +153,10 @@ class Plugins:
             if context not in shown:
                 refusal = context._candidate.refused("was disposed while others were loaded")
                 failed[context._candidate.name] = refusal
-        return LoadReport(
-            tuple(context.plugin for context in shown), failed, left_out, discovery.problems
-        )
+        ignored = (*self._host.config.ignored, *(one for c in contexts for one in c.ignored))
+        self._tell_ignored(ignored)
+        loaded = tuple(context.plugin for context in shown)
+        return LoadReport(loaded, failed, left_out, discovery.problems, ignored)
 
     def context(self, name: str, scope: Scope | None) -> PluginContext:
         """Give the context of a loaded plugin, or raise `PluginNotFoundError`."""
@@ -171,6 +183,13 @@ class Plugins:
                 return
         for name in modules:
             sys.modules.pop(name, None)
+
+    def _tell_ignored(self, ignored: Iterable[Ignored]) -> None:
+        """Log, once for this host, the settings of files that are not trusted."""
+        new = [one for one in ignored if one not in self._told]
+        self._told.update(new)
+        for notice in notices(new):
+            logger_of_config.warning("%s", notice)
 
     def _owner(self, scope: Scope | None) -> DisposableContext:
         if scope is None:
@@ -292,19 +311,22 @@ class Plugins:
         asked = None if only is None else plugin_names(only, "only")
         blocked = plugin_names(block, "block")
         allowed = _allowed_by_environment()
-        place = self._host.config.file or "the configuration"
+        config = self._host.config
 
         def objection(name: str) -> LeftOut | None:
             if name in blocked:
                 return LeftOut("blocked", "the caller blocked it")
             if name in settings.disable:
-                return LeftOut("disabled", f"plugins.disable in {place} names it")
+                return LeftOut(
+                    "disabled", f"plugins.disable in {_place(config, 'disable')} names it"
+                )
             if allowed is not None and name not in allowed:
                 return LeftOut("blocked", f"{PLUGINS_VARIABLE} does not name it")
             if asked is not None:
                 return None if name in asked else LeftOut("blocked", "the caller named others")
             if settings.autoload or name in settings.enable:
                 return None
+            place = _place(config, "autoload")
             return LeftOut(
                 "disabled",
                 f"plugins.autoload in {place} is off, and plugins.enable does not name it",
@@ -319,6 +341,14 @@ class Plugins:
             for name, left_out in objections.items()
             if left_out is not None and name in discovery.plugins
         }
+
+
+def _place(config: Config, key: str) -> str:
+    """Give the nearest file that says *key* of ``[plugins]``."""
+    said = [
+        shown(str(file.path)) for file in config.files if has_setting(file.data, f"plugins.{key}")
+    ]
+    return said[-1] if said else config.file or "the configuration"
 
 
 def _allowed_by_environment() -> set[str] | None:

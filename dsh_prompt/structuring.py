@@ -5,14 +5,14 @@ from __future__ import annotations
 import collections.abc
 from functools import partial
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import attrs
 
-from dsh_prompt.errors import ConfigError, PromptError, nearest, quoted
+from dsh_prompt.errors import ConfigError, PromptError, nearest, quoted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cattrs import Converter
 
@@ -29,14 +29,28 @@ _JSON_TYPES = {
 }
 
 
+#: Gives the file and the line of a dotted path, as far as they are known.
+Place: TypeAlias = "Callable[[str], tuple[str | None, int | None]]"
+
+
+def in_file(file: str | None) -> Place:
+    """Give the place of what stands in *file*, on no known line."""
+    return lambda _: (file, None)
+
+
 def structure(
-    data: object, cls: type[T], *, where: str = "", file: str | None = None, subject: str = ""
+    data: object,
+    cls: type[T],
+    *,
+    where: str = "",
+    place: Place = in_file(None),  # noqa: B008 - a constant
+    subject: str = "",
 ) -> T:
     """Build an instance of the attrs class *cls* from the JSON or TOML value *data*.
 
-    *where* is the dotted path at which *data* stands in *file*; *subject* names what has no
-    file. Raises `ConfigError` with file, path, what is wrong, and the nearest valid key for
-    an unknown one.
+    *where* is the dotted path at which *data* stands, *place* tells the file and line of
+    such a path; *subject* names what has no file. Raises `ConfigError` with file, line,
+    path, what is wrong, and the nearest valid key for an unknown one.
     """
     # A converter of its own each time: a shared one would keep every class it has seen alive.
     converter = _strict_converter()
@@ -46,11 +60,17 @@ def structure(
         raise
     except Exception as error:
         problems = list(_problems(error, where))
-        place = f"{file}: " if file else f"{subject}: " if subject else ""
-        text = "\n".join(
-            f"{place}{path}: {what}" if path else f"{place}{what}" for path, what, _ in problems
-        )
-        raise problems[0][2](text, path=problems[0][0], file=file) from error
+        text = "\n".join(_told(path, what, place, subject) for path, what, _ in problems)
+        path, _, error_class = problems[0]
+        file, line = place(path)
+        raise error_class(text, path=path, file=file, line=line) from error
+
+
+def _told(path: str, what: str, place: Place, subject: str) -> str:
+    file, line = place(path)
+    name = shown(file) if file else subject
+    where = f"{name}:{line}" if line else name
+    return ": ".join(part for part in (where, shown(path), what) if part)
 
 
 def _strict_converter() -> Converter:
@@ -102,11 +122,13 @@ def _one_of(value: object, kind: Any) -> Any:
 
 
 def _class_hook(converter: Converter, cls: type[Any]) -> Any:
-    from cattrs.gen import make_dict_structure_fn  # noqa: PLC0415
+    from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415
 
+    left_out: Any = {name: override(omit=True) for name in _undocumented(cls)}
     structure_fields = make_dict_structure_fn(
         cls,
         converter,
+        **left_out,
         _cattrs_forbid_extra_keys=True,
         _cattrs_detailed_validation=True,
         _cattrs_use_linecache=False,
@@ -118,6 +140,20 @@ def _class_hook(converter: Converter, cls: type[Any]) -> Any:
         return structure_fields(_container(value, dict), cls)
 
     return structure_table
+
+
+#: Metadata of a field that is no part of a document.
+UNDOCUMENTED = {"dsh_prompt": {"document": False}}
+
+
+def document_keys(cls: type[Any]) -> list[str]:
+    """Name the fields of the attrs class *cls* that a document may hold."""
+    left_out = _undocumented(cls)
+    return [f.name for f in attrs.fields(cls) if f.init and f.name not in left_out]
+
+
+def _undocumented(cls: type[Any]) -> set[str]:
+    return {field.name for field in attrs.fields(cls) if field.metadata == UNDOCUMENTED}
 
 
 def _is_list(kind: Any) -> bool:
@@ -201,7 +237,7 @@ def _problems(error: BaseException, path: str) -> Iterator[tuple[str, str, type[
 
     path += "".join(reversed(list(_steps(error))))
     if isinstance(error, ForbiddenExtraKeysError):
-        known = [field.name for field in attrs.fields(error.cl) if field.init]
+        known = document_keys(error.cl)
         for key in sorted(map(str, error.extra_fields)):
             what = f"unknown key{nearest(key, known) or _known(known)}"
             yield _join(path, key), what, ConfigError

@@ -111,6 +111,7 @@ class SystemPrompt(DisposableContext):
                 plan = Plan(
                     layers.chain(layer),
                     generation=layers.generation,
+                    layout=self._config.layout,
                     tool_order=self._config.tool_order,
                     block_start=layers.block_start,
                 )

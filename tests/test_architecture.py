@@ -27,8 +27,18 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: module level from its own rank and lower ones only.
 RANKS: tuple[tuple[str, ...], ...] = (
     ("errors", "coroutines", "changes", "running"),
-    ("structuring", "hookspecs", "providers", "tool_order", "layers", "render.template"),
-    ("model", "config", "discovery"),
+    (
+        "config_files",
+        "trust",
+        "settings",
+        "structuring",
+        "hookspecs",
+        "providers",
+        "tool_order",
+        "layers",
+        "render.template",
+    ),
+    ("model", "config", "config_schema", "discovery"),
     ("render", "tool_registry", "listeners", "waterfall", "evaluation", "invariants"),
     ("entries", "plan", "assembly", "registration", "lifecycle", "held"),
     ("disposable",),

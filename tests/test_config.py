@@ -20,6 +20,7 @@ from dsh_prompt import (
     ToolOrderError,
     render_prompt,
 )
+from dsh_prompt.config_files import read_config_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -378,3 +379,208 @@ def test_dates_and_other_toml_types_are_no_settings(tmp_path: Path) -> None:
     file.write_text("persona = 2026-08-01\n")
     with pytest.raises(ConfigError, match="persona: expected a string"):
         Config.load(file)
+
+
+# The user's own file
+
+
+def test_the_user_s_own_file_counts_everywhere(project: Path, user_folder: Path) -> None:
+    """Without a file of the project it stands alone."""
+    own = user_folder / "dsh-prompt.toml"
+    own.write_text('persona = "mine"\n')
+    assert (Config.load().persona, Config.load().file) == ("mine", str(own))
+
+
+def test_the_project_s_file_stands_over_the_user_s(project: Path, user_folder: Path) -> None:
+    """Key by key, and table by table; a list is one value."""
+    (user_folder / "dsh-prompt.toml").write_text("""
+persona = "mine"
+hook_timeout = 5
+tool_order = ["read", "<unlisted-tools>"]
+[plugins]
+disable = ["audit"]
+[plugins.config.git]
+max_files = 5
+paths = { a = [1], b = [2] }
+[plugins.config.clock]
+zone = "UTC"
+""")
+    file = project / "dsh-prompt.toml"
+    file.write_text("""
+persona = "project"
+tool_order = ["<unlisted-tools>", "write"]
+[plugins.config.git]
+max_commits = 3
+paths = { a = [3, 4] }
+[plugins.config.todo]
+""")
+    config = Config.load()
+    assert (config.persona, config.hook_timeout) == ("project", 5)
+    assert config.tool_order == ("<unlisted-tools>", "write")
+    assert config.plugins.disable == ("audit",)
+    assert config.plugins.config == {
+        "git": {"max_files": 5, "max_commits": 3, "paths": {"a": [3, 4], "b": [2]}},
+        "clock": {"zone": "UTC"},
+        "todo": {},
+    }
+    assert config.file == str(file)
+    assert Config.load(file) == config
+
+
+def test_each_file_answers_for_itself(project: Path, user_folder: Path) -> None:
+    """A mistake is told with the file that makes it, also where the other one hides it."""
+    own = user_folder / "dsh-prompt.toml"
+    own.write_text("\npersona = 5\n")
+    (project / "dsh-prompt.toml").write_text('persona = "project"\n')
+    with pytest.raises(ConfigError) as caught:
+        Config.load()
+    assert (caught.value.file, caught.value.line) == (str(own), 2)
+    assert str(caught.value) == f"{own}:2: persona: expected a string, got 5"
+
+
+def test_the_user_s_own_file_is_no_project_s(
+    user_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its own folder too it is read once."""
+    own = user_folder / "dsh-prompt.toml"
+    own.write_text('persona = "mine"\n[plugins.config.git]\nmax_files = 5\n')
+    monkeypatch.chdir(user_folder)
+    config = Config.load()
+    assert config.files == Config.load(own).files
+    assert [file.path for file in config.files] == [own]
+
+
+def test_a_path_is_a_str_or_a_path() -> None:
+    """Not, for one, the text of a file, or an open one."""
+    with pytest.raises(TypeError, match="path must be a str or a Path, not bytes"):
+        Config.load(b"dsh-prompt.toml")  # type: ignore[arg-type]
+
+
+def test_where_a_configuration_came_from_is_no_part_of_it(tmp_path: Path) -> None:
+    """Two that say the same are equal, and neither names its file to users."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text("")
+    config = Config.load(file)
+    assert config == Config()
+    assert "dsh-prompt.toml" not in repr(config)
+    assert attrs.evolve(config, persona="x").file == str(file)
+
+
+@pytest.mark.parametrize("key", ["file", "files", "ignored"])
+def test_what_is_no_part_of_a_document_is_no_key(key: str) -> None:
+    """A file cannot say where it came from, nor what of it is ignored."""
+    with pytest.raises(ConfigError, match=f"{key}: unknown key"):
+        Config.from_dict({key: []})
+
+
+# Errors of a file: where, what, and the way out
+
+
+LONG = "[plugins]\ndisable = [\n" + "".join(f'  "plugin-{n}",\n' for n in range(60)) + "]\n"
+
+#: What stands in a file; the line and the key of the mistake; the way out.
+MISTAKES: list[tuple[str, int, str, str]] = [
+    ("personna = 'x'", 1, "personna", 'did you mean "persona"?'),
+    ("\n\n# persona\npersona = 5", 4, "persona", "expected a string, got 5"),
+    ("include_harness_identity = 1", 1, "include_harness_identity", "expected a boolean"),
+    ("include_runtime_context = 'no'", 1, "include_runtime_context", "expected a boolean"),
+    ("persona = 'x'\nhook_timeout = -1", 2, "hook_timeout", "a positive number of seconds"),
+    ("hook_timeout = inf", 1, "hook_timeout", "a positive number of seconds"),
+    ("hook_timeout = '5'", 1, "hook_timeout", "expected a number"),
+    ("layout = 'cache_first'", 1, "layout", "expected 'order' or 'cache-first'"),
+    ("tool_order = 'read'", 1, "tool_order", "expected a list"),
+    ("tool_order = [\n  'read',\n]", 1, "tool_order", '"<unlisted-tools>"'),
+    ("tool_order = ['<unlisted-tools>',\n 5]", 1, "tool_order[1]", "expected a string"),
+    ("xyz = 1", 1, "xyz", 'the keys are "include_harness_identity"'),
+    ("[plugin]\nautoload = true", 1, "plugin", 'did you mean "plugins"?'),
+    ("[plugins]\nauto_load = true", 2, "plugins.auto_load", 'did you mean "autoload"?'),
+    ("[plugins]\nautoload = 'yes'", 2, "plugins.autoload", "expected a boolean"),
+    ("plugins.enable = 'git'", 1, "plugins.enable", "expected a list"),
+    (f"{LONG}enable = [1]", 64, "plugins.enable[0]", "expected a string"),
+    ("[plugins]\nconfig = []", 2, "plugins.config", "expected a table"),
+    ("[plugins.config]\ngit = 5", 2, "plugins.config.git", "expected a table"),
+    ("'plugins'.'config'.'a.b' = 5", 1, "plugins.config.a.b", "expected a table"),
+    ("persona = 'x'\npersona = 'y'", 2, "", "is no valid TOML: Cannot overwrite a value"),
+    ("persona = 'x'\n[plugins\n", 2, "", "is no valid TOML: Expected"),
+    ("persona = '''\nx\n", 3, "", "is no valid TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "key", "way_out"), MISTAKES)
+def test_a_mistake_is_told_with_file_line_key_and_way_out(
+    text: str, line: int, key: str, way_out: str, project: Path
+) -> None:
+    """Whoever reads the message can go there, and knows what to write instead."""
+    file = project / "dsh-prompt.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        Config.load()
+    error = caught.value
+    assert (error.file, error.line, error.path) == (str(file), line, key)
+    assert str(error).startswith(f"{file}:{line}: {key}")
+    assert way_out in str(error)
+
+
+def test_a_line_is_that_of_the_whole_file(project: Path) -> None:
+    """Also where the settings are a table in the middle of it."""
+    file = project / "pyproject.toml"
+    file.write_text("[project]\nname = 'x'\n\n[tool.dsh-prompt]\npersona = 5\n[tool.x]\ny = 1\n")
+    with pytest.raises(ConfigError) as caught:
+        Config.load()
+    assert str(caught.value) == f"{file}:5: persona: expected a string, got 5"
+
+
+@pytest.mark.parametrize(
+    "path", ["a", "a.b", "a.b.c", "a.b.c[1]", "a.b.c[1].d", 'x."', "late.r", "d.e.f", "d.e"]
+)
+def test_the_line_of_a_setting_is_that_on_which_it_begins(path: str, tmp_path: Path) -> None:
+    """However a table is written, over however many lines."""
+    file = tmp_path / "dsh-prompt.toml"
+    text = """
+a.b.c = [ # line 2
+  1, { d = 5 },
+]
+
+x."\\"" = 1 # line 6
+d.e = { f = '''
+g''' } # line 7 and 8
+[late]
+# line 10
+r = 1
+"""
+    file.write_text(text)
+    found = read_config_file(file)
+    assert found is not None
+    lines = {"a": 2, "x": 6, "d": 7, "late.r": 11}
+    assert found.line_of(path) == lines.get(path, lines.get(path[0]))
+    assert found.line_of("a.b.nowhere") is None
+
+
+def test_a_line_that_takes_too_long_to_find_is_left_out(tmp_path: Path) -> None:
+    """A checkout must not make an error message the longest part of a run."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text("x = [\n" + "1,\n" * 20_000 + "]\ny = 1\n")
+    found = read_config_file(file)
+    assert found is not None
+    assert found.line_of("y") is None
+
+
+def test_a_file_larger_than_anybody_writes_is_refused(tmp_path: Path) -> None:
+    """It is not even parsed."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text("#" * (1 << 20) + "\n")
+    with pytest.raises(ConfigError, match="is larger than 1048576 bytes"):
+        Config.load(file)
+
+
+def test_a_name_full_of_escape_sequences_is_shown_harmlessly(tmp_path: Path) -> None:
+    """A folder's name is whatever a checkout chose."""
+    folder = tmp_path / "\x1b[31mred\n"
+    folder.mkdir()
+    file = folder / "dsh-prompt.toml"
+    file.write_text('"per\\u001b[0msona" = 1\n')
+    with pytest.raises(ConfigError) as caught:
+        Config.load(file)
+    assert str(caught.value).isprintable()
+    assert r"\x1b[31mred\n" in str(caught.value)
+    assert caught.value.file == str(file)

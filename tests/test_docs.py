@@ -27,6 +27,7 @@ import dsh_prompt
 from dsh_prompt import hookspecs
 from dsh_prompt.changes import ChangeEvent, ChangeKind
 from dsh_prompt.cli import main
+from dsh_prompt.structuring import document_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +153,7 @@ def test_each_public_name_is_in_a_page(name: str) -> None:
 
 def test_each_configuration_key_has_a_row() -> None:
     """The keys of the two tables are the fields of the two classes."""
-    own = {field.name for field in attrs.fields(dsh_prompt.Config) if field.init}
+    own = set(document_keys(dsh_prompt.Config))
     plugins = {f"plugins.{field.name}" for field in attrs.fields(dsh_prompt.PluginsConfig)}
     keys = {row for row in table_rows("configuration.md") if not row.startswith("dsh_prompt.")}
     assert keys == own | plugins

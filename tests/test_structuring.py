@@ -171,13 +171,18 @@ def test_the_path_begins_where_the_data_stands() -> None:
     """In the file that it comes from."""
     with pytest.raises(ConfigError) as caught:
         structure(
-            {"inner": {"number": "5"}}, Everything, where="plugins.config.x", file="some.toml"
+            {"inner": {"number": "5"}},
+            Everything,
+            where="plugins.config.x",
+            place=lambda path: ("some.toml", len(path)),
         )
-    assert (caught.value.file, caught.value.path) == (
+    path = "plugins.config.x.inner.number"
+    assert (caught.value.file, caught.value.line, caught.value.path) == (
         "some.toml",
-        "plugins.config.x.inner.number",
+        len(path),
+        path,
     )
-    assert str(caught.value).startswith("some.toml: plugins.config.x.inner.number: ")
+    assert str(caught.value).startswith(f"some.toml:{len(path)}: {path}: ")
 
 
 def test_without_a_file_the_error_says_what_was_structured() -> None:

@@ -10,6 +10,8 @@ import click
 from dsh_prompt.cli.exits import Commands
 from dsh_prompt.cli.plugins import plugins_command
 from dsh_prompt.cli.render import render_command
+from dsh_prompt.cli.schema import schema_command
+from dsh_prompt.cli.trust import trust_command
 
 
 def _version() -> str:
@@ -55,8 +57,11 @@ def main() -> None:
     Examples:
       dsh-prompt render
       dsh-prompt plugins
+      dsh-prompt trust
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
 main.add_command(render_command)
 main.add_command(plugins_command)
+main.add_command(trust_command)
+main.add_command(schema_command)

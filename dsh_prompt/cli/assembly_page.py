@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from dsh_prompt.cli.pages import Page
+from dsh_prompt.errors import quoted
 from dsh_prompt.render.fingerprint import stable_count
 from dsh_prompt.render.prompt import (
     join_context_sections,
@@ -31,13 +32,9 @@ def assembly_page(assembly: PromptAssembly, destination: Destination) -> str:
     _sections_table(page, assembly)
     _contexts_table(page, assembly)
     _tools_table(page, assembly)
-    snapshot = join_context_sections(render_context_sections(assembly))
-    for title, text in (
-        ("System prompt", render_prompt(assembly)),
-        ("Context snapshot", snapshot),
-    ):
-        page.rule(title)
-        page.text(text or "(empty)")
+    _system_prompt(page, assembly)
+    page.rule("Context snapshot")
+    page.text(join_context_sections(render_context_sections(assembly)) or "(empty)")
     page.rule("Tools")
     page.text("\n\n".join(map(_tool_text, assembly.tools)) or "(none)")
     return str(page)
@@ -61,6 +58,37 @@ def _sections_table(page: Page, assembly: PromptAssembly) -> None:
         for index, (section, text) in enumerate(zip(assembly.sections, texts, strict=True))
     ]
     page.table(("Section", "Owner", "Order", "Chars", "Prefix"), rows)
+    if notice := _out_of_reach(assembly):
+        page.text(notice)
+
+
+def _system_prompt(page: Page, assembly: PromptAssembly) -> None:
+    """Print the prompt, with a line where the stable prefix ends and more follows."""
+    texts = render_sections(assembly)
+    stable = stable_count(assembly)
+    prefix, rest = ("\n\n".join(filter(None, part)) for part in (texts[:stable], texts[stable:]))
+    page.rule("System prompt")
+    if prefix or not rest:
+        page.text(prefix or "(empty)")
+    if rest:
+        page.rule("End of the stable prefix; what follows can change")
+        page.text(rest)
+
+
+def _out_of_reach(assembly: PromptAssembly) -> str | None:
+    """Tell of stable sections after one that can change: no cached prefix reaches them."""
+    sections = assembly.sections[stable_count(assembly) :]
+    after = [section for section in sections if section.cacheable]
+    if not after:
+        return None
+    first = sections[0]
+    text = (
+        f'section "{first.name}" (of {owner(first.source)}) can change, and stable ones stand '
+        f"after it, where no cached prefix reaches: {quoted(section.name for section in after)}"
+    )
+    if any(one.source is None or one.source.how == "waterfall" for one in (first, *after)):
+        return text
+    return f'{text}; layout = "cache-first" puts them before it'
 
 
 def _contexts_table(page: Page, assembly: PromptAssembly) -> None:

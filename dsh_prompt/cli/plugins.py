@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dsh_prompt.config import Config
     from dsh_prompt.errors import PromptError
     from dsh_prompt.plugin_context import PluginInfo
+    from dsh_prompt.settings import Ignored
 
 
 @click.command(
@@ -44,6 +45,8 @@ The keys of --json:
   failed    what should have been loaded and was not: name, distribution and version
             (null where nothing of that name is installed), error, reason
   problems  what else is wrong with the installed packages
+  ignored   settings without effect, since their file is not trusted: file, key, names
+            (those of its items that have none, or an empty list for all of it)
 """,
 )
 @config_option
@@ -94,11 +97,12 @@ class Row:
 
 @attrs.frozen
 class Survey:
-    """What is installed, what failed (also names that are not installed), and problems."""
+    """What is installed, what failed (also names that are not installed), what else is wrong."""
 
     rows: tuple[Row, ...]
     failed: Mapping[str, PromptError]
     problems: tuple[str, ...]
+    ignored: tuple[Ignored, ...]
 
 
 async def take_survey(config: Config, messages: Messages) -> Survey:
@@ -116,7 +120,7 @@ async def take_survey(config: Config, messages: Messages) -> Survey:
                 state, reason = report.left_out[name].state, report.left_out[name].reason
             package = (installed.distribution, installed.version)
             rows.append(Row(name, *package, state, reason, loaded.get(name)))
-        return Survey(tuple(rows), report.failed, report.problems)
+        return Survey(tuple(rows), report.failed, report.problems, report.ignored)
 
 
 def _as_json(survey: Survey, _: Destination) -> str:
@@ -135,6 +139,7 @@ def _as_json(survey: Survey, _: Destination) -> str:
                 for name, error in survey.failed.items()
             ],
             "problems": list(survey.problems),
+            "ignored": [attrs.asdict(one) for one in survey.ignored],
         }
     )
 

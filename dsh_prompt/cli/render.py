@@ -56,7 +56,8 @@ Examples:
     "tools_file",
     metavar="FILE",
     help="Add the tools in FILE (-: standard input), a JSON list of objects with name, "
-    "description, parameters and, optionally, annotations.",
+    "description, parameters and, optionally, annotations, or of tools as OpenAI, Anthropic, "
+    'Gemini or MCP write them; an object may hold the list under "tools".',
 )
 @click.option(
     "--format",

@@ -10,7 +10,7 @@ import attrs
 
 from dsh_prompt.errors import ConfigError, InvalidContributionError
 from dsh_prompt.model.frozen_json import FrozenDict, freeze, thaw
-from dsh_prompt.structuring import structure
+from dsh_prompt.structuring import in_file, structure
 
 TodoStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 
@@ -97,7 +97,7 @@ class RuntimeState:
         Raises `ConfigError` with the field's path, and the nearest valid name for an
         unknown one.
         """
-        return structure(data, cls, file=file, subject="state")
+        return structure(data, cls, place=in_file(file), subject="state")
 
     def to_dict(self) -> dict[str, Any]:
         """Give the state as JSON, all fields, in a stable order."""

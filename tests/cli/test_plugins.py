@@ -75,7 +75,7 @@ def test_a_failed_plugin_is_listed_with_the_reason(survey: Any) -> None:
 def test_the_keys_are_the_documented_ones(survey: Any, run: Run) -> None:
     """``--help`` explains every key of the document."""
     text = run("plugins", "--help").text
-    assert list(survey) == ["plugins", "failed", "problems"]
+    assert list(survey) == ["plugins", "failed", "problems", "ignored"]
     for key in (*survey, *row(survey, "bad"), *survey["failed"][0]):
         assert key in text
 
@@ -172,7 +172,7 @@ def test_a_broken_configuration_is_refused(run: Run, workdir: Path) -> None:
     (workdir / "dsh-prompt.toml").write_text("plugins = 3")
     outcome = run("plugins")
     assert (outcome.code, outcome.out) == (2, b"")
-    assert "dsh-prompt.toml: plugins: " in outcome.err
+    assert "dsh-prompt.toml:1: plugins: " in outcome.err
 
 
 def test_an_empty_list_says_what_a_plugin_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

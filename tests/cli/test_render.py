@@ -46,6 +46,21 @@ def contribute_tools(ctx):
 """
 
 
+LATE = """
+@hookimpl
+def contribute_sections(ctx):
+    return [
+        PromptSection(name="one", order=30, text="Stable one."),
+        PromptSection(name="two", order=40, text="Stable two."),
+    ]
+"""
+ADDING = """
+@hookimpl
+def system_prompt_assemble(assembly):
+    assembly.sections.append(AssembledSection("added", "Added.", cacheable=True))
+"""
+
+
 @pytest.fixture
 def demo(site: Site) -> None:
     site.add("demo", DEMO)
@@ -115,9 +130,51 @@ def test_the_table_is_followed_by_the_texts(run: Run, workdir: Path) -> None:
     """Below the tables stand system prompt, snapshot and tools themselves."""
     page = run("render", "--plugin", "demo", "--format", "table").text
     texts = page[page.index("\nSystem prompt ─") :]
-    assert "  Be precise, nobody.\n\n  Nöw ☃\n" in texts
+    assert "  Be precise, nobody.\n" in texts
     assert "  Current runtime context." in texts
     assert '  bash: Runs it.\n  {\n    "type": "object"\n  }\n' in texts
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_table_marks_where_the_stable_prefix_ends(
+    run: Run, site: Site, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And tells what caches cannot reach, with the way out, until nothing is out of reach."""
+    monkeypatch.setenv("COLUMNS", "200")
+    site.add("late", LATE)
+    text = run("render", "--format", "table").text
+    mark = "End of the stable prefix; what follows can change"
+    before, after = text.partition("System prompt \u2500")[2].split(mark)
+    assert "Be precise" in before
+    assert after.index("N\u00f6w") < after.index("Stable one.")
+    assert (
+        'section "now" (of demo (dsh-prompt-demo 1.0)) can change, and stable ones stand after it, '
+        'where no cached prefix reaches: "one", "two"; layout = "cache-first" puts them before it'
+    ) in " ".join(text.split())
+    (workdir / "dsh-prompt.toml").write_text('layout = "cache-first"\n')
+    text = run("render", "--format", "table").text
+    before, after = text.partition("System prompt \u2500")[2].split(mark)
+    assert "Stable two." in before
+    assert "N\u00f6w" in after
+    assert "no cached prefix reaches" not in text
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_stable_section_of_a_listener_is_told_without_the_way_out(
+    run: Run, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The layout does not move what a listener added."""
+    monkeypatch.setenv("COLUMNS", "200")
+    site.add("listener", ADDING)
+    text = run("render", "--format", "table").text
+    assert 'where no cached prefix reaches: "added"\n' in text
+
+
+def test_a_prompt_that_is_all_stable_has_no_mark(run: Run) -> None:
+    """Nothing follows that could change."""
+    text = run("render", "--format", "table").text
+    assert "2 sections in the stable prefix" in text
+    assert "End of the stable prefix" not in text
 
 
 def test_an_empty_model_input_has_a_page_too(run: Run, workdir: Path) -> None:
@@ -454,7 +511,7 @@ def test_a_broken_configuration_names_file_key_and_nearest(run: Run, workdir: Pa
     outcome = run("render")
     assert (outcome.code, outcome.out) == (2, b"")
     assert outcome.err == (
-        f"Error: {workdir / 'dsh-prompt.toml'}: plugins.autolaod: unknown key; "
+        f"Error: {workdir / 'dsh-prompt.toml'}:2: plugins.autolaod: unknown key; "
         'did you mean "autoload"?\n'
     )
 

@@ -20,6 +20,9 @@ only after the user has agreed and plan mode has ended."""
 
 REASON = "plan mode is active, which allows read-only tools alone"
 
+#: A checkout must not decide which tools plan mode takes for harmless.
+_TRUSTED = {"dsh_prompt": {"trusted": True}}
+
 
 def _mode(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
     if value not in ("narrow", "mask"):
@@ -64,7 +67,8 @@ class Config:
 
     *read_only*: names or globs of tools that plan mode keeps, whatever their annotations say.
 
-    *not_read_only*: names or globs of tools that it never keeps; wins over all else.
+    *not_read_only*: names or globs of tools that it never keeps; wins over all else. Neither of the
+    two is taken from a project's file that the user does not trust.
 
     *reason*: what `authorize` answers for a denied tool; used by `"mask"` alone.
 
@@ -74,6 +78,10 @@ class Config:
     mode: Literal["narrow", "mask"] = attrs.field(default="narrow", validator=_mode)
     text: str = attrs.field(default=TEXT, validator=_text)
     order: float = attrs.field(default=SectionOrder.PLAN_MODE, validator=_order)
-    read_only: tuple[str, ...] = attrs.field(default=(), converter=_listed, validator=_globs)
-    not_read_only: tuple[str, ...] = attrs.field(default=(), converter=_listed, validator=_globs)
+    read_only: tuple[str, ...] = attrs.field(
+        default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
+    )
+    not_read_only: tuple[str, ...] = attrs.field(
+        default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
+    )
     reason: str = attrs.field(default=REASON, validator=_text)

@@ -9,10 +9,17 @@ import pytest
 from dsh_prompt_plan_mode import Config, PlanMode
 
 from dsh_prompt import Config as HostConfig
-from dsh_prompt import ConfigError, PluginLoadError, SectionOrder, SystemPrompt, render_prompt
+from dsh_prompt import (
+    ConfigError,
+    PluginLoadError,
+    RuntimeState,
+    SectionOrder,
+    SystemPrompt,
+    render_prompt,
+)
 
 if TYPE_CHECKING:
-    from dsh_prompt import RuntimeState
+    from pathlib import Path
 
 
 def test_defaults() -> None:
@@ -91,3 +98,20 @@ def test_a_ready_configuration(plan: RuntimeState) -> None:
     prompt = SystemPrompt()
     prompt.load(PlanMode, name="plan-mode", config=Config(text="Plan it."))
     assert render_prompt(prompt.assemble(state=plan)).endswith("Plan it.")
+
+
+def test_a_checkout_does_not_decide_what_is_harmless(tmp_path: Path) -> None:
+    """Without trust its globs have no effect, and all else of it has."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text(
+        "[plugins.config.plan-mode]\nmode = 'mask'\nread_only = ['*']\nnot_read_only = []\n"
+    )
+    allowed = {}
+    for trusted in (False, True):
+        prompt = SystemPrompt(HostConfig.load(file, trusted=trusted))
+        prompt.tool({"name": "bash"})
+        info = prompt.load(PlanMode, name="plan-mode")
+        assert len(info.ignored) == (0 if trusted else 2)
+        planning = RuntimeState(permission_mode="plan")
+        allowed[trusted] = prompt.assemble(state=planning).authorize("bash") is None
+    assert allowed == {False: False, True: True}
