@@ -1,0 +1,123 @@
+"""What a user may set."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from dsh_prompt import SectionOrder
+
+_Validator: TypeAlias = Callable[[object, "attrs.Attribute[Any]", object], None]
+#: Says what is wrong with an item of a list; the empty string where nothing is.
+_Complaint: TypeAlias = Callable[[str], str]
+
+_KIB: Final = 1024
+_MIB: Final = 1024 * _KIB
+
+#: Settings that decide which files are read, or where their text stands. A checkout that could
+#: choose these would get at files it was never meant to show, or stand before the host's rules.
+_TRUSTED: Final = {"dsh_prompt": {"trusted": True}}
+
+
+def _listed(value: Any) -> Any:
+    """Give a list as a tuple; anything else is left for the validator."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _each(
+    complaint: Callable[[str], str],
+) -> Callable[[object, attrs.Attribute[Any], object], None]:
+    """Make a validator of a list of strings about which there is no *complaint*."""
+
+    def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
+        if not isinstance(value, tuple):
+            raise ValueError(f"{field.name} must be a list of strings, not {value!r}")  # noqa: TRY004
+        for index, item in enumerate(value):
+            wrong = complaint(item) if isinstance(item, str) else "is not a string"
+            if wrong:
+                raise ValueError(f"{field.name}[{index}] {wrong}: {item!r}")
+
+    return check
+
+
+def _about_name(name: str) -> str:
+    """Say what keeps *name* from being the name of a file in a directory."""
+    if not name:
+        return "is empty"
+    if not name.strip("."):
+        return "is nothing but dots"
+    if any(character in name for character in "/\\\0"):
+        return "holds a slash, a backslash or a NUL"
+    return ""
+
+
+def _about_path(path: str) -> str:
+    """Say what keeps *path* from being the same file whatever the working directory is."""
+    if "\0" in path:
+        return "holds a NUL"
+    if not path.startswith("~") and not os.path.isabs(path):  # noqa: PTH117 - also for "~name"
+        return "is neither absolute nor below ~"
+    return ""
+
+
+def _bytes(low: int, high: int) -> _Validator:
+    """Make a validator of a number of bytes from *low* to *high*."""
+
+    def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(
+                f"{field.name} must be a whole number from {low} to {high}, not {value!r}"
+            )
+
+    return check
+
+
+def _finite(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
+    number = None if isinstance(value, bool) else value
+    if not isinstance(number, int | float) or not math.isfinite(number):
+        raise ValueError(f"{field.name} must be a finite number, not {value!r}")
+
+
+def _list_of(default: tuple[str, ...], complaint: _Complaint) -> Any:
+    return attrs.field(
+        default=default, converter=_listed, validator=_each(complaint), metadata=_TRUSTED
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    """The plugin's settings; each has a default that works.
+
+    *user_files*: paths of the user's own files, read before those of any project; each is
+    absolute or begins with `~`.
+
+    *base_names*: names of the files that are looked for in each directory of a project.
+
+    *local_names*: names that are looked for after those, for files that are nobody else's.
+
+    *root_markers*: names that mark the top of a project; the nearest directory upward that holds
+    one of them is the top.
+
+    *max_bytes*: how long the whole section may be, in bytes of UTF-8; 0 leaves it out.
+
+    *max_file_bytes*: how long one file may be; a longer one is not read.
+
+    *order*: where the section stands among the others.
+
+    A value outside of these raises `ValueError` naming the field. All but the two limits need
+    trust: in the settings that a checkout brings along they have no effect.
+    """
+
+    user_files: tuple[str, ...] = _list_of(("~/.config/AGENTS.md",), _about_path)
+    base_names: tuple[str, ...] = _list_of(("AGENTS.md", "CLAUDE.md"), _about_name)
+    local_names: tuple[str, ...] = _list_of(("AGENTS.local.md", "CLAUDE.local.md"), _about_name)
+    root_markers: tuple[str, ...] = _list_of((".git",), _about_name)
+    max_bytes: int = attrs.field(default=32 * _KIB, validator=_bytes(0, 16 * _MIB))
+    max_file_bytes: int = attrs.field(default=_MIB, validator=_bytes(1, 16 * _MIB))
+    order: float = attrs.field(
+        default=SectionOrder.ENVIRONMENT, validator=_finite, metadata=_TRUSTED
+    )

@@ -1,0 +1,62 @@
+"""Cut a text to a number of bytes where a reader would."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+#: Longer than this, what readers take for one character is somebody's joke.
+_LONGEST: Final = 50
+_JOINER: Final = "\u200d"
+_SKIN_TONES: Final = range(0x1F3FB, 0x1F400)
+_TAGS: Final = range(0xE0020, 0xE0080)
+_REGIONS: Final = range(0x1F1E6, 0x1F200)
+_JAMO: Final = range(0x1100, 0x1200)
+_FINAL_JAMO: Final = range(0x1160, 0x1200)
+
+
+def cut(text: str, room: int) -> str:
+    """Give the beginning of *text* that *room* bytes of UTF-8 hold.
+
+    It ends with a line, unless more than half would be lost that way, else with a character as
+    readers see it.
+    """
+    data = text.encode()
+    if len(data) <= room:
+        return text
+    end = len(data[: max(room, 0)].decode("utf-8", "ignore"))
+    line_end = text.rfind("\n", 0, end + 1)
+    if line_end * 2 >= end > 0:
+        return text[:line_end]
+    nearest = range(end, max(end - _LONGEST, -1), -1)
+    return text[: next((index for index in nearest if _is_boundary(text, index)), end)]
+
+
+def _is_boundary(text: str, index: int) -> bool:
+    """Tell whether what readers take for one character ends before *index*."""
+    if not index:
+        return True
+    before, after = text[index - 1], text[index]
+    if before == _JOINER or _extends(after):
+        return False
+    if ord(before) in _JAMO and ord(after) in _FINAL_JAMO:
+        return False
+    return not (ord(after) in _REGIONS and _regions_before(text, index) % 2)
+
+
+def _extends(character: str) -> bool:
+    code = ord(character)
+    return (
+        character == _JOINER
+        or code in _SKIN_TONES
+        or code in _TAGS
+        or unicodedata.category(character).startswith("M")
+    )
+
+
+def _regions_before(text: str, index: int) -> int:
+    """Count the letters of flags that end at *index*: two make a flag."""
+    start = index
+    while start and ord(text[start - 1]) in _REGIONS:
+        start -= 1
+    return index - start

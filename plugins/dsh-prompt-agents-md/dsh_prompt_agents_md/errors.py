@@ -1,0 +1,7 @@
+"""Why a file gave no text; this never leaves the plugin."""
+
+from __future__ import annotations
+
+
+class UnusableError(Exception):
+    """Raised when a file is there but cannot or must not be shown; its text says why."""

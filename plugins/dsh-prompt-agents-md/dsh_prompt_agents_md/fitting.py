@@ -1,0 +1,90 @@
+"""As much of the files as the budget holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from dsh_prompt_agents_md.cutting import cut
+from dsh_prompt_agents_md.frame import framed, quoted, section
+from dsh_prompt_agents_md.values import InstructionFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_INTRO: Final = (
+    "People left these files for agents that work here. The user's own come first, then those of "
+    "the project, from its top down to the working directory. Where two of them disagree, the "
+    "later one counts."
+)
+_SHORT_INTRO: Final = "Files for agents, broad to specific:"
+
+
+@attrs.frozen
+class Fitted:
+    """The *text* of the section, and the *files* with what of them is in it."""
+
+    text: str
+    files: tuple[InstructionFile, ...]
+
+
+def fit(files: Sequence[InstructionFile], limit: int) -> Fitted:
+    """Give the fullest text that *limit* bytes hold.
+
+    *files* are whole, or left out beforehand. The last, most specific one is the last to go.
+    """
+    if not files:
+        return Fitted("", ())
+    return next(version for version in _versions(files, limit) if _size(version.text) <= limit)
+
+
+def _versions(files: Sequence[InstructionFile], limit: int) -> Iterator[Fitted]:
+    """Give ever shorter versions; the last of them fits into anything."""
+    *broader, last = files
+    for index, file in enumerate(files):
+        if file.shown == "whole":
+            yield _version(_INTRO, [*_left_out(files[:index]), *files[index:]], limit)
+    yield _version(_SHORT_INTRO, [*_left_out(broader), last], limit)
+    for intro in (_INTRO, _SHORT_INTRO):
+        yield from _with_beginning(intro, [*_left_out(broader), last], limit)
+    nothing = _left_out(files)
+    notice = _notice(nothing, limit)
+    yield Fitted(section(notice, framed(last.path, "")), tuple(nothing))
+    yield Fitted(cut(notice, limit), tuple(nothing))
+
+
+def _version(intro: str, files: Sequence[InstructionFile], limit: int) -> Fitted:
+    blocks = [framed(file.path, file.text) for file in files if file.shown != "left out"]
+    return Fitted(section(intro, _notice(files, limit), *blocks), tuple(files))
+
+
+def _with_beginning(intro: str, files: Sequence[InstructionFile], limit: int) -> Iterator[Fitted]:
+    """Give the version with the beginning of the last file, where there is room for some of it."""
+    *left_out, last = files
+    empty = _version(intro, [*left_out, InstructionFile(last.path, "", "cut")], limit)
+    if beginning := cut(last.text, limit - _size(empty.text)):
+        yield _version(intro, [*left_out, InstructionFile(last.path, beginning, "cut")], limit)
+
+
+def _left_out(files: Iterable[InstructionFile]) -> list[InstructionFile]:
+    return [InstructionFile(file.path, "", "left out") for file in files]
+
+
+def _notice(files: Sequence[InstructionFile], limit: int) -> str:
+    """Name what is not there, or not all there; the empty string where nothing is missing."""
+    left_out = [quoted(file.path) for file in files if file.shown == "left out"]
+    beginnings = [quoted(file.path) for file in files if file.shown == "cut"]
+    if not left_out and not beginnings:
+        return ""
+    sentences = [f"There is more than the {limit} bytes allowed here."]
+    if left_out:
+        sentences.append(f"Left out: {', '.join(left_out)}.")
+    if beginnings:
+        sentences.append(f"Cut at its end: {', '.join(beginnings)}.")
+    sentences.append("Read what is missing yourself before you work on what it is about.")
+    return " ".join(sentences)
+
+
+def _size(text: str) -> int:
+    return len(text.encode())

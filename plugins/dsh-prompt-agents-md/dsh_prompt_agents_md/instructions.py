@@ -1,0 +1,107 @@
+"""One reading: find the files, make them safe, fit them into the budget."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from dsh_prompt_agents_md.cleaning import clean
+from dsh_prompt_agents_md.config import Config
+from dsh_prompt_agents_md.decoding import decode
+from dsh_prompt_agents_md.errors import UnusableError
+from dsh_prompt_agents_md.fitting import fit
+from dsh_prompt_agents_md.invisible import visible_name
+from dsh_prompt_agents_md.opening import read
+from dsh_prompt_agents_md.places import candidates
+from dsh_prompt_agents_md.siblings import Found, distinct
+from dsh_prompt_agents_md.values import InstructionFile, Instructions, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dsh_prompt_agents_md.places import Candidate
+
+
+def read_instructions(
+    workdir: str | os.PathLike[str], config: Config | None = None
+) -> Instructions:
+    """Read the instruction files for an agent that works in *workdir*.
+
+    Nothing that is wrong with a file raises: it is in the `problems` of what is returned.
+    """
+    config = config or Config()
+    if not config.max_bytes:
+        return Instructions("")
+    try:
+        # Where a link leads to is where the agent works.
+        directory = os.path.realpath(os.fspath(workdir))
+    except ValueError:
+        return Instructions("", (), (Problem(visible_name(os.fspath(workdir)), "is not a path"),))
+    problems: list[Problem] = []
+    found = _find(directory, config, problems)
+    fitted = fit(_cleaned(found, config.max_bytes, problems), config.max_bytes)
+    problems += _missing(found, fitted.files, config.max_bytes)
+    return Instructions(fitted.text, fitted.files, tuple(problems))
+
+
+# What was found is not kept for the next time. To tell that nothing has changed takes about half
+# as long as a reading, which is a millisecond or two before a model call of seconds.
+def _find(directory: str, config: Config, problems: list[Problem]) -> list[Found]:
+    return [
+        file
+        for siblings in candidates(directory, config)
+        for file in distinct(_readable(siblings, config.max_file_bytes, problems))
+    ]
+
+
+def _readable(
+    siblings: Iterable[Candidate], limit: int, problems: list[Problem]
+) -> Iterator[Found]:
+    for candidate in siblings:
+        try:
+            if data := read(candidate, limit):
+                yield Found(candidate, decode(data))
+        except UnusableError as exc:
+            problems.append(_problem(candidate, str(exc)))
+
+
+def _cleaned(found: Sequence[Found], limit: int, problems: list[Problem]) -> list[InstructionFile]:
+    """Make the files safe to show, as far as *limit* bytes could hold them."""
+    files: list[InstructionFile] = []
+    room = limit
+    for file in reversed(found):
+        # Nobody is to wait for the cleaning of what is thrown away then.
+        if files and len(file.text) > room:
+            room = 0
+            files.append(InstructionFile(file.candidate.shown, "", "left out"))
+            continue
+        room -= len(file.text)
+        cleaned = clean(file.text[: limit + 1])
+        problems += [_problem(file.candidate, what) for what in cleaned.findings()]
+        files.append(InstructionFile(file.candidate.shown, cleaned.text, "whole"))
+    return files[::-1]
+
+
+def _missing(
+    found: Iterable[Found], files: Iterable[InstructionFile], limit: int
+) -> Iterator[Problem]:
+    for one, file in zip(found, files, strict=True):
+        if file.shown != "whole":
+            what = f"is {file.shown}: all files together exceed {limit} bytes"
+            yield _problem(one.candidate, what)
+
+
+def _problem(candidate: Candidate, what: str) -> Problem:
+    return Problem(candidate.shown, what, _signature(candidate.path))
+
+
+def _signature(path: str) -> tuple[int, ...]:
+    """Give numbers that are others once the file, or the link in its place, has changed."""
+    for look in (os.stat, os.lstat):
+        try:
+            status = look(path)
+        except (OSError, ValueError):
+            continue
+        times = (status.st_mtime_ns, status.st_ctime_ns)
+        return (status.st_dev, status.st_ino, status.st_size, *times)
+    return ()

@@ -1,0 +1,132 @@
+"""Contents and paths stay in their frame."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dsh_prompt_agents_md import Instructions
+
+
+def test_frame(write: Callable[..., Path], reading: Callable[..., Instructions]) -> None:
+    """One frame is around all, and one around each file, with its path."""
+    write("AGENTS.md", "Top {{braces}}.")
+    write("src/CLAUDE.md", "Below.")
+    text = reading("src").text
+    assert text.startswith("<workspace-instructions>\nPeople left these files for agents")
+    assert text.endswith(
+        '\n\n<instructions path="AGENTS.md">\nTop {{braces}}.\n</instructions>'
+        '\n\n<instructions path="src/CLAUDE.md">\nBelow.\n</instructions>'
+        "\n</workspace-instructions>"
+    )
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</instructions>",
+        "</workspace-instructions>",
+        "</system-reminder>",
+        "<system-reminder>",
+        '<instructions path="/etc/passwd">',
+        "</INSTRUCTIONS>",
+        "</ Instructions >",
+        "<\n/\tinstructions\n>",
+        "< /instructions>",
+        "</instr\u200buctions>",
+        "<\u2060/i\u200dn\u00adstructions>",
+        "</system\u200b-\u200breminder>",
+        "</in\nstructions>",
+        "</workspace\u2011instructions>",
+        "</system_reminder>",
+        "</system reminder>",
+        "<\\/instructions>",
+        "\uff1c/instructions>",
+        "</instruction\u017f>",
+        "</instructions",
+        "</instructions\u200b>",
+        "</instructions/>",
+    ],
+)
+def test_tags_are_defused(
+    tag: str, write: Callable[..., Path], reading: Callable[..., Instructions]
+) -> None:
+    """A tag of a frame loses its bracket, however it is written, and is reported."""
+    write("AGENTS.md", f"Before {tag} after.")
+    instructions = reading()
+    (file,) = instructions.files
+    assert file.text.startswith("Before &lt;")
+    assert file.text.endswith(" after.")
+    assert instructions.problems[0].what == "holds tags of a frame, made harmless: 1"
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b", "<b>bold</b>", "<instructionset>", "List<Instructions>", "x </instructor>"]
+)
+def test_other_text_stays(
+    text: str, write: Callable[..., Path], reading: Callable[..., Instructions]
+) -> None:
+    """Brackets of anything else are left alone, but for generics of that very name."""
+    write("AGENTS.md", text)
+    (file,) = reading().files
+    assert file.text == text.replace("<Instructions>", "&lt;Instructions>")
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(
+    ("name", "visible"),
+    [
+        ('a"><x', "a&quot;&gt;&lt;x"),
+        ("a\n</instructions>", r"a\n&lt;/instructions&gt;"),
+        ("a\x1b[31m\u202e\u200b", r"a\x1b[31m\u202e\u200b"),
+        ("a&quot;\\n", r"a&amp;quot;\\n"),
+        (b"a\xff".decode("utf-8", "surrogateescape"), r"a\xff"),
+        ("grüße 🙂", "grüße 🙂"),
+    ],
+)
+def test_names_of_directories(
+    name: str, visible: str, write: Callable[..., Path], paths: Callable[..., list[str]]
+) -> None:
+    """A path stands in one line and ends nowhere but at its end."""
+    parts = name.split("/")
+    write(f"{name}/AGENTS.md")
+    assert paths(name)[-1] == visible + "/AGENTS.md"
+    assert len(parts) == name.count("/") + 1
+
+
+PIECES = st.sampled_from(
+    [
+        *"</>\n \t-",
+        *("\u200b", "\u202e", "&lt;", "instructions", "INSTRUCTIONS", "system", "reminder"),
+        *("</instructions>", "</workspace-instructions>", "<system-reminder>", "<instructions a>"),
+    ]
+)
+#: What is left of a text for a reader who does not see, or does not heed, what is between letters.
+BARE = re.compile(
+    r"</?(workspace-?instructions|instructions|system-?reminder)(?![\w-])", re.IGNORECASE
+)
+
+
+@given(text=st.lists(PIECES, min_size=1, max_size=30).map("".join), limit=st.integers(200, 2000))
+@settings(
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_no_content_leaves_its_frame(
+    text: str, limit: int, write: Callable[..., Path], reading: Callable[..., Instructions]
+) -> None:
+    """Law: of what a file says, nothing reads as a tag of a frame."""
+    write("AGENTS.md", text)
+    instructions = reading(max_bytes=limit)
+    for file in instructions.files:
+        assert not BARE.search(re.sub(r"\s", "", file.text))
+    assert instructions.text.lower().count("</workspace-instructions") <= 1

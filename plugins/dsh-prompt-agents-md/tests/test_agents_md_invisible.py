@@ -1,0 +1,101 @@
+"""What cannot be seen is made visible, where it is not part of the writing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dsh_prompt_agents_md import Instructions
+
+HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("a\u200bb", r"a\u200bb"),
+        ("a\xadb", r"a\xadb"),
+        ("a\u202eb\u202c", r"a\u202eb\u202c"),
+        ("a\u2066b\u2069", r"a\u2066b\u2069"),
+        ("a\u200fb", r"a\u200fb"),
+        (f"a{HIDDEN}", r"a\U000e006f\U000e0062\U000e0065\U000e0079"),
+        ("a\x1b[2Kb\x08", r"a\x1b[2Kb\x08"),
+        ("a\u2028b", r"a\u2028b"),
+        ("a\ufeffb", r"a\ufeffb"),
+        ("a\u2800\u3164b", r"a\u2800\u3164b"),
+    ],
+)
+def test_hidden_characters_are_escaped(
+    text: str, visible: str, write: Callable[..., Path], shown: Callable[..., list[tuple[str, str]]]
+) -> None:
+    """A character that shows nothing, or turns the line around, is written as its number."""
+    write("AGENTS.md", text)
+    assert shown() == [("AGENTS.md", visible)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain\ttext\nwith ünïcödé",
+        "family 👨‍👩‍👧‍👦, rainbow 🏳️‍🌈, doctor 🧑🏽‍⚕️",
+        "keycap 1️⃣, heart ❤️, copyright ©️",
+        "flags 🇩🇪 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+        "Persian می‌خواهم",
+        "Hindi क्‌ष and क्‍ष",
+        "variant of an ideograph 葛\U000e0100",
+        "Mongolian \u1820\u180b",
+    ],
+    ids=["plain", "emoji", "variants", "flags", "persian", "hindi", "ideograph", "mongolian"],
+)
+def test_writing_that_needs_them_stays(
+    text: str, write: Callable[..., Path], reading: Callable[..., Instructions]
+) -> None:
+    """Joiners and selectors stay where the character before them is seen in another shape."""
+    write("AGENTS.md", text)
+    (file,) = reading().files
+    assert file.text == text
+    assert reading().problems == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\u200db",
+        "a\ufe0fb",
+        "👍\ufe0f\ufe0f\ufe0e",
+        "👨\u200d\u200d👩",
+        "👨\u200dx",
+        "می\u200c\u200cخ",
+        "می\u200c x",
+        "🏴\U000e0067\U000e0062\U000e0061",
+        "葛\U000e0100\U000e0101",
+        "a\U000e0100",
+    ],
+)
+def test_the_same_characters_elsewhere_do_not(
+    text: str, write: Callable[..., Path], problems: Callable[..., list[str]]
+) -> None:
+    """Between other characters, or in a row, they could carry a message, and are escaped."""
+    write("AGENTS.md", text)
+    (problem,) = problems()
+    assert "invisible or direction-changing" in problem
+
+
+def test_report(write: Callable[..., Path], problems: Callable[..., list[str]]) -> None:
+    """The report names the file, the characters and how often each is there."""
+    write("AGENTS.md", "a\u202eb\u202e\u200b")
+    (problem,) = problems()
+    what = "holds invisible or direction-changing characters, shown escaped"
+    assert problem == f"AGENTS.md {what}: U+200B (1), U+202E (2)"
+
+
+def test_long_report(write: Callable[..., Path], problems: Callable[..., list[str]]) -> None:
+    """Of very many characters the first are named."""
+    write("AGENTS.md", "".join(map(chr, range(0xE0041, 0xE0061))))
+    (problem,) = problems()
+    assert problem.endswith("U+E004A (1) and 22 others")
