@@ -8,7 +8,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.errors import MultipleCompleteSectionsError, PromptError
-from dsh_prompt.evaluation import Run, evaluate
+from dsh_prompt.evaluation import evaluate
 from dsh_prompt.invariants import check_assembly
 from dsh_prompt.model.assembled import AssembledContext, AssembledSection
 from dsh_prompt.model.blocks import Block, Blocks
@@ -16,81 +16,105 @@ from dsh_prompt.model.prompt_assembly import PromptAssembly
 from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.tools import ToolSchema
 from dsh_prompt.render.prompt import render_contexts, render_sections, tool_size
-from dsh_prompt.waterfall import Waterfall
+from dsh_prompt.waterfall import Waterfall, pass_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
-    from dsh_prompt.model.context import AssembleContext
+    from dsh_prompt.evaluation import Run
+    from dsh_prompt.model.tools import ToolProviderResult
     from dsh_prompt.plan import BlocksPlan, Plan
 
 logger = logging.getLogger("dsh_prompt.assembly")
 
 
-async def assemble(
-    plan: Plan,
-    context: AssembleContext,
-    *,
-    synchronous: bool,
-    timeout: float | None,  # noqa: ASYNC109 - of each hook, not of the whole
-) -> PromptAssembly:
-    """Evaluate *plan* for *context*, pass it through the waterfall, check the result.
+async def assemble(plan: Plan, run: Run) -> PromptAssembly:
+    """Evaluate *plan* for the context of *run*, pass it through the waterfall, check the result.
 
     The first failure in the fixed order of the steps is the one raised.
     """
-    run = Run(context, synchronous=synchronous, timeout=timeout)
-    assembly, complete = await _contributed(plan, run)
-    if plan.listeners:
-        waterfall = Waterfall(plan.listeners, context, synchronous=synchronous, timeout=timeout)
-        assembly = await waterfall.pass_through(assembly)
+    run.check_cancelled()
+    assembly, complete = _in_one_go(plan, run) or await _step_by_step(plan, run)
+    listeners = plan.listeners
+    if listeners:
+        denied: dict[str, str] = {}
+        assembly, index, result = pass_plainly(listeners, assembly, run.context, denied)
+        if index < len(listeners):
+            waterfall = Waterfall(listeners, run, denied)
+            assembly = await waterfall.pass_through(assembly, index, result)
     if complete is not None:
         assembly._sections = complete
     if plan.suppressed:
-        assembly._contexts = Blocks((), ())
-    _prune(assembly, plan)
+        assembly._contexts = Blocks((), (), plan.contexts.memory)
+    if (
+        plan.requires_tools
+        or type(assembly._sections) is not Blocks
+        or type(assembly._contexts) is not Blocks
+    ):
+        _prune(assembly)
     check_assembly(assembly)
     if logger.isEnabledFor(logging.DEBUG):
         _log(assembly)
     return assembly
 
 
-async def _contributed(plan: Plan, run: Run) -> tuple[PromptAssembly, Blocks | None]:
+def _in_one_go(plan: Plan, run: Run) -> tuple[PromptAssembly, Blocks | None] | None:
+    """Give the assembly as contributed, where no provider needs more than a call.
+
+    What was called is kept for `_step_by_step` where one does.
+    """
+    if not plan.ahead or run.context.cancel is not None:
+        return None
+    values = run.call_ahead(plan.ahead)
+    if len(values) < plan.provider_count:
+        return None
+    tools, sections, contexts = plan.step_ends
+    return _contributed(
+        plan,
+        plan.variables(values[:tools]),
+        values[tools:sections],
+        plan.sections.filled(values[sections:contexts]),
+        plan.contexts.filled(values[contexts:]),
+        _complete_index(plan.sections, frozenset()) if plan.sections.complete else None,
+    )
+
+
+async def _step_by_step(plan: Plan, run: Run) -> tuple[PromptAssembly, Blocks | None]:
     """Give the assembly as contributed, and its complete section, if there is one."""
-    run.check_cancelled()
-    variables = await _variables(plan, run)
+    variables = plan.variables(await evaluate(plan.variable_providers, run))
     left_out, left_out_contexts = await _left_out(plan, run)
-    answers = await evaluate(plan.tools.providers, run) if plan.tools.providers else []
+    answers = await evaluate(plan.tools.providers, run)
     complete = _complete_index(plan.sections, left_out)
     sections = await _texts(plan.sections, left_out, run)
     contexts = await _texts(plan.contexts, left_out_contexts, run)
+    return _contributed(plan, variables, answers, sections, contexts, complete)
+
+
+def _contributed(
+    plan: Plan,
+    variables: dict[str, str | None],
+    answers: list[ToolProviderResult],
+    sections: Blocks,
+    contexts: Blocks,
+    complete: int | None,
+) -> tuple[PromptAssembly, Blocks | None]:
     tools, tool_sources = plan.tools.ordered(answers)
+    sources = plan.variable_sources
+    provenance = Provenance(tools, tool_sources, variables, sources, sources)
     assembly = PromptAssembly._assembled(
-        sections,
-        contexts,
-        tools,
-        variables,
-        Provenance(zip(tools, tool_sources, strict=True), dict(variables), plan.variable_sources),
-        plan.generation,
+        sections, contexts, tools, variables, provenance, plan.generation
     )
     if complete is None:
         return assembly, None
     # As it is before the waterfall: no listener can reach these.
     block = plan.sections.blocks[complete]
-    return assembly, Blocks((block,), (sections.texts[sections.blocks.index(block)],))
+    text = sections.texts[sections.blocks.index(block)]
+    return assembly, Blocks((block,), (text,), plan.sections.memory)
 
 
-async def _variables(plan: Plan, run: Run) -> dict[str, str | None]:
-    variables: dict[str, str | None] = dict(plan.constants)
-    if plan.variable_providers:
-        values: list[str | None] = await evaluate(plan.variable_providers, run)
-        variables.update(zip(plan.variable_names, values, strict=True))
-    return variables
-
-
-async def _left_out(plan: Plan, run: Run) -> tuple[set[int], set[int]]:
+async def _left_out(plan: Plan, run: Run) -> tuple[AbstractSet[int], AbstractSet[int]]:
     """Give the indexes of the sections, and of the contexts, whose ``when`` is false."""
-    if not plan.whens:
-        return set(), set()
     verdicts = iter(await evaluate(plan.whens, run))
     sections, contexts = (
         {index for index in blocks.when_indexes if not next(verdicts)}
@@ -99,7 +123,7 @@ async def _left_out(plan: Plan, run: Run) -> tuple[set[int], set[int]]:
     return sections, contexts
 
 
-def _complete_index(sections: BlocksPlan, left_out: set[int]) -> int | None:
+def _complete_index(sections: BlocksPlan, left_out: AbstractSet[int]) -> int | None:
     complete = [index for index in sections.complete if index not in left_out]
     if len(complete) > 1:
         names = tuple(sections.blocks[index].name for index in complete)
@@ -113,33 +137,24 @@ def _complete_index(sections: BlocksPlan, left_out: set[int]) -> int | None:
     return complete[0] if complete else None
 
 
-async def _texts(blocks: BlocksPlan, left_out: set[int], run: Run) -> Blocks:
+async def _texts(blocks: BlocksPlan, left_out: AbstractSet[int], run: Run) -> Blocks:
     """Evaluate the texts of all *blocks* but those *left_out*, in order."""
-    providers, indexes = blocks.providers, blocks.provider_indexes
-    if left_out:
-        indexes = [index for index in indexes if index not in left_out]
-        providers = [
-            provider
-            for provider, index in zip(providers, blocks.provider_indexes, strict=True)
-            if index not in left_out
-        ]
-    texts: list[Any] = list(blocks.texts)
-    if providers:
-        for index, text in zip(indexes, await evaluate(providers, run), strict=True):
-            texts[index] = text
     if not left_out:
-        return Blocks(blocks.blocks, texts)
+        return blocks.filled(await evaluate(blocks.providers, run))
+    providers, indexes = blocks.providers_without(left_out)
+    texts: list[Any] = list(blocks.texts)
+    for index, text in zip(indexes, await evaluate(providers, run), strict=True):
+        texts[index] = text
     kept = [index for index in range(len(texts)) if index not in left_out]
-    return Blocks([blocks.blocks[index] for index in kept], [texts[index] for index in kept])
+    return Blocks(
+        [blocks.blocks[index] for index in kept], [texts[index] for index in kept], blocks.memory
+    )
 
 
-def _prune(assembly: PromptAssembly, plan: Plan) -> None:
+def _prune(assembly: PromptAssembly) -> None:
     """Drop the sections and contexts that require a tool which is not in the list."""
-    sections, contexts = assembly._sections, assembly._contexts
-    if plan.sections.requires_tools or isinstance(sections, list):
-        assembly._sections = _with_their_tools(sections, assembly)
-    if plan.contexts.requires_tools or isinstance(contexts, list):
-        assembly._contexts = _with_their_tools(contexts, assembly)
+    assembly._sections = _with_their_tools(assembly._sections, assembly)
+    assembly._contexts = _with_their_tools(assembly._contexts, assembly)
 
 
 def _with_their_tools(held: Any, assembly: PromptAssembly) -> Any:
@@ -151,7 +166,8 @@ def _with_their_tools(held: Any, assembly: PromptAssembly) -> Any:
     present = {tool.name for tool in assembly._tools if isinstance(tool, ToolSchema)}
     kept = [present.issuperset(need) for need in needs]
     if isinstance(held, Blocks):
-        return Blocks(list(compress(held.blocks, kept)), list(compress(held.texts, kept)))
+        blocks, texts = list(compress(held.blocks, kept)), list(compress(held.texts, kept))
+        return Blocks(blocks, texts, held.memory)
     return list(compress(held, kept))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dsh_prompt.errors import InvalidContributionError
@@ -139,7 +140,7 @@ class Entries:
         if callable(tools):
             name = "registry" if isinstance(tools, ToolRegistry) else function_name(tools)
             provider = Provider(
-                tools, "tool provider", name, check_tools, source=self.source, blocking=blocking
+                tools, "tool provider", name, ToolsCheck(), source=self.source, blocking=blocking
             )
             return [self.of("tools", name, provider)]
         if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
@@ -150,8 +151,28 @@ class Entries:
         return [self.of("tool", tool.name, tool) for tool in map(as_schema, tools)]
 
 
-def check_tools(value: Any) -> ToolProviderResult:
-    """Accept what a tool provider may return."""
+class ToolsCheck:
+    """Accepts what a tool provider may return; the same schemas are not looked at twice."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last: ToolProviderResult | None = None
+
+    def __call__(self, value: Any) -> ToolProviderResult:
+        """Give the *value* of a provider as a result; raises `WrongTypeError`."""
+        last = self._last
+        if last is not None and type(value) in (list, tuple):
+            schemas = last.schemas
+            if len(value) == len(schemas) and all(map(is_, value, schemas)):
+                return last
+        result = _check_tools(value)
+        if result is not value:
+            self._last = result
+        return result
+
+
+def _check_tools(value: Any) -> ToolProviderResult:
     if isinstance(value, ToolProviderResult):
         return value
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):

@@ -7,32 +7,94 @@ from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.coroutines import discard, outcome
 from dsh_prompt.errors import AssemblyCancelledError, PromptError
+from dsh_prompt.model.tools import ToolProviderResult
 from dsh_prompt.providers import OverdueError, WrongTypeError
+from dsh_prompt.running import RunningAssembly
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Iterable, Sequence
 
     from dsh_prompt.model.context import AssembleContext
     from dsh_prompt.providers import Provider
 
 
-class Run:
+class Run(RunningAssembly):
     """How one assembly runs: its context, without an event loop or in one, its timeout."""
 
-    __slots__ = ("context", "synchronous", "timeout")
+    __slots__ = ("_ahead", "_next", "context", "synchronous", "timeout")
 
     def __init__(
-        self, context: AssembleContext, *, synchronous: bool, timeout: float | None
+        self,
+        assemblies: set[RunningAssembly],
+        context: AssembleContext,
+        synchronous: bool,
+        timeout: float | None,
     ) -> None:
+        super().__init__(assemblies)
         self.context = context
         self.synchronous = synchronous
         self.timeout = timeout
+        # The values of providers that were called ahead of their steps, as far as no step has
+        # taken them, and what the next provider did: raised, or returned to be looked at.
+        self._ahead: list[Any] = []
+        self._next: tuple[Exception | None, Any] | None = None
 
     def check_cancelled(self) -> None:
         """Raise `AssemblyCancelledError` where the context's cancel event is set."""
         cancel = self.context.cancel
         if cancel is not None and cancel.is_set():
             raise AssemblyCancelledError("the assembly was cancelled by its context's cancel event")
+
+    def call_ahead(self, providers: Iterable[Provider]) -> list[Any]:
+        """Call the *providers* of several steps, up to one that needs more than a call.
+
+        Gives the values, which the steps take where there are too few; what stopped it is
+        dealt with by the step that it is of.
+        """
+        context = self.context
+        values = self._ahead
+        append = values.append
+        for provider in providers:
+            try:
+                value = (
+                    provider.function(context) if provider.wants_context else provider.function()
+                )
+            except Exception as error:  # noqa: BLE001 - raised by its own step
+                self._next = (error, None)
+                break
+            if type(value) not in provider.right_types:
+                right = _checked_again(provider, value)
+                if right is None:
+                    self._next = (None, value)
+                    break
+                value = right
+            append(value)
+        return values
+
+    def take(self, count: int) -> list[Any]:
+        """Take the values of a step with *count* providers: of all, or of the first of them."""
+        taken, self._ahead = self._ahead[:count], self._ahead[count:]
+        return taken
+
+    def call(self, provider: Provider) -> Any:
+        """Call *provider*, or give what it did when it was called ahead."""
+        if self._next is not None:
+            (error, value), self._next = self._next, None
+            if error is not None:
+                raise error
+            return value
+        context = self.context
+        return provider.function(context) if provider.wants_context else provider.function()
+
+
+def _checked_again(provider: Provider, value: Any) -> Any:
+    """Check *value* if that can be done twice; None for what its own step has to deal with."""
+    if type(value) not in (list, tuple, ToolProviderResult):
+        return None
+    try:
+        return provider.check(value)
+    except Exception:  # noqa: BLE001 - raised by its own step
+        return None
 
 
 async def evaluate(providers: Sequence[Provider], run: Run) -> list[Any]:
@@ -41,20 +103,20 @@ async def evaluate(providers: Sequence[Provider], run: Run) -> list[Any]:
     Synchronous ones are called one after the other, async and blocking ones run side by
     side. The first failure in order is raised, as `ProviderError`.
     """
-    context = run.context
-    results: list[Any] = []
-    for provider in providers:
-        if context.cancel is not None:
+    results = run.take(len(providers))
+    cancel = run.context.cancel
+    for provider in providers[len(results) :] if results else providers:
+        if cancel is not None:
             run.check_cancelled()
-        if provider.is_async or (provider.blocking and not run.synchronous):
+        if provider.may_wait and (provider.is_async or not run.synchronous):
             if run.synchronous:
                 raise provider.is_asynchronous()
             return await Concurrently(providers, results, run).finish()
         try:
-            value = provider.function(context) if provider.wants_context else provider.function()
+            value = run.call(provider)
         except Exception as error:
             raise provider.raised(error) from error
-        if type(value) is not str or not provider.gives_text:
+        if type(value) not in provider.right_types:
             if inspect.isawaitable(value):
                 if run.synchronous:
                     discard(value)
@@ -62,7 +124,7 @@ async def evaluate(providers: Sequence[Provider], run: Run) -> list[Any]:
                 return await Concurrently(providers, results, run).finish(value)
             value = checked(provider, value)
         results.append(value)
-    if context.cancel is not None:
+    if cancel is not None:
         run.check_cancelled()
     return results
 

@@ -9,7 +9,7 @@ from dsh_prompt.model.assembled import complaint
 from dsh_prompt.model.blocks import Blocks
 from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.source import describe
-from dsh_prompt.model.tools import ToolSchema
+from dsh_prompt.model.tools import CheckedTools, ToolSchema
 from dsh_prompt.render.template import is_variable_name
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from dsh_prompt.model.prompt_assembly import PromptAssembly
     from dsh_prompt.model.source import Source
+
+
+_TEXT_OR_NONE = frozenset((str, type(None)))
 
 
 def check_assembly(assembly: PromptAssembly) -> None:
@@ -27,15 +30,17 @@ def check_assembly(assembly: PromptAssembly) -> None:
     declared type.
     """
     provenance = assembly._provenance or Provenance()
-    if isinstance(assembly._sections, Blocks):
-        _check_untouched("section", assembly._sections)
-    else:
-        _check_blocks("section", assembly._sections, provenance)
-    if isinstance(assembly._contexts, Blocks):
-        _check_untouched("context", assembly._contexts)
-    else:
-        _check_blocks("context", assembly._contexts, provenance)
-    _check_tools(assembly._tools, provenance)
+    sections, contexts = assembly._sections, assembly._contexts
+    if not isinstance(sections, Blocks):
+        _check_blocks("section", sections, provenance)
+    elif sections.memory.has_nameless:
+        _check_untouched("section", sections)
+    if not isinstance(contexts, Blocks):
+        _check_blocks("context", contexts, provenance)
+    elif contexts.memory.has_nameless:
+        _check_untouched("context", contexts)
+    if not isinstance(assembly._tools, CheckedTools):
+        _check_tools(assembly._tools, provenance)
     _check_variables(assembly._variables, provenance)
 
 
@@ -72,12 +77,18 @@ def _check_tools(tools: Sequence[Any], provenance: Provenance) -> None:
 
 
 def _check_variables(variables: Mapping[str, Any], provenance: Provenance) -> None:
+    if variables.keys() <= provenance.registered.keys() and _TEXT_OR_NONE.issuperset(
+        map(type, variables.values())
+    ):
+        return
     for name, value in variables.items():
-        source = provenance.variable_sources.get(name)
         if not is_variable_name(name):
-            _breach(f'assembled variable name "{name}" is invalid', source)
-        if value is not None and not isinstance(value, str):
-            _breach(f'assembled variable "{name}" must be a string or undefined', source)
+            wrong = f'assembled variable name "{name}" is invalid'
+        elif value is not None and not isinstance(value, str):
+            wrong = f'assembled variable "{name}" must be a string or undefined'
+        else:
+            continue
+        _breach(wrong, provenance.variable_sources.get(name))
 
 
 def _breach(what: str, source: Source | None) -> NoReturn:

@@ -40,6 +40,7 @@ class Listener:
         "before",
         "function",
         "is_async",
+        "is_plain",
         "name",
         "picks",
         "plugin",
@@ -69,6 +70,8 @@ class Listener:
         self.style: Literal["plain", "around", "wrapper"] = (
             "wrapper" if wrapper else "around" if "call_next" in arguments else "plain"
         )
+        #: Whether it takes no more than a call, unless it returns something to await.
+        self.is_plain = self.style == "plain" and not self.is_async
         self.tryfirst = tryfirst
         self.trylast = trylast
         self.before = before
@@ -83,12 +86,12 @@ class Listener:
         """The listener as messages name it."""
         return f"waterfall listener {self.name} of {self.source.owner}"
 
-    def call(self, *arguments: Any) -> Any:
-        """Call the implementation with those of *arguments* that it names."""
-        picks = self.picks
-        if picks == _ASSEMBLY_AND_CONTEXT:
-            return self.function(arguments[0], arguments[1])
-        return self.function(*[arguments[pick] for pick in picks])
+    def call(self, assembly: object, context: object, call_next: object = None) -> Any:
+        """Call the implementation with those of the arguments that it names."""
+        if self.picks == _ASSEMBLY_AND_CONTEXT:
+            return self.function(assembly, context)
+        arguments = (assembly, context, call_next)
+        return self.function(*[arguments[pick] for pick in self.picks])
 
     def failed(self, reason: str) -> ProviderError:
         """Give the error for a listener that raised, or broke the rules."""

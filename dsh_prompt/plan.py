@@ -7,16 +7,20 @@ read it without a lock.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsh_prompt.listeners import in_registration_order, order_listeners
+from dsh_prompt.model.blocks import Blocks, Memory
+from dsh_prompt.model.tools import CheckedTools
 from dsh_prompt.providers import Provider
 from dsh_prompt.tool_order import order_tools, utf16_key
 from dsh_prompt.tool_registry import ToolRegistry, known_tools, visible_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from dsh_prompt.entries import BlockEntry
     from dsh_prompt.layers import Entry, Layer
@@ -35,6 +39,7 @@ class BlocksPlan:
     __slots__ = (
         "blocks",
         "complete",
+        "memory",
         "provider_indexes",
         "providers",
         "requires_tools",
@@ -57,6 +62,7 @@ class BlocksPlan:
         texts = [entry.text for entry in merged]
         whens = [(index, entry.when) for index, entry in enumerate(merged) if entry.when]
         self.blocks = tuple(blocks[entry] for entry in merged)
+        self.memory = Memory(self.blocks)
         self.texts = tuple(text if isinstance(text, str) else None for text in texts)
         self.providers = [text for text in texts if isinstance(text, Provider)]
         self.provider_indexes = [index for index, text in enumerate(self.texts) if text is None]
@@ -66,6 +72,19 @@ class BlocksPlan:
             index for index, entry in enumerate(merged) if getattr(entry.value, "complete", False)
         ]
         self.requires_tools = any(block.requires_tools for block in self.blocks)
+
+    def filled(self, results: list[Any]) -> Blocks:
+        """Give all blocks, those with providers with their *results*."""
+        texts: list[Any] = list(self.texts)
+        for index, text in zip(self.provider_indexes, results, strict=True):
+            texts[index] = text
+        return Blocks(self.blocks, texts, self.memory)
+
+    def providers_without(self, left_out: AbstractSet[int]) -> tuple[list[Provider], list[int]]:
+        """Give the providers, each with its index, of all but the blocks *left_out*."""
+        pairs = zip(self.providers, self.provider_indexes, strict=True)
+        kept = [(provider, index) for provider, index in pairs if index not in left_out]
+        return [provider for provider, _ in kept], [index for _, index in kept]
 
 
 #: Schemas in their final order, and the source of each.
@@ -109,7 +128,10 @@ class ToolsPlan:
             return last[1]
         tools, known = self._collect(results)
         pairs = order_tools(tools, known, self.order)
-        ordered = tuple(tool for tool, _ in pairs), tuple(source for _, source in pairs)
+        schemas = tuple(tool for tool, _ in pairs)
+        if all(tool.name for tool in schemas):
+            schemas = CheckedTools(schemas)
+        ordered = schemas, tuple(source for _, source in pairs)
         self._last = (results, ordered)
         return ordered
 
@@ -132,6 +154,8 @@ class ToolsPlan:
 
 def _same(before: list[ToolProviderResult], now: list[ToolProviderResult]) -> bool:
     """Tell whether the providers gave the very same schemas: equal ones may differ as JSON."""
+    if all(map(is_, before, now)):
+        return True
     return all(
         old.known_names == new.known_names
         and len(old.schemas) == len(new.schemas)
@@ -144,11 +168,15 @@ class Plan:
     """What a chain of layers contributes, ready to be evaluated; see the module."""
 
     __slots__ = (
+        "ahead",
         "constants",
         "contexts",
         "generation",
         "listeners",
+        "provider_count",
+        "requires_tools",
         "sections",
+        "step_ends",
         "suppressed",
         "tools",
         "variable_names",
@@ -184,6 +212,7 @@ class Plan:
         )
         contexts = () if self.suppressed else merged["context"].values()
         self.contexts = BlocksPlan(contexts, self.constants)
+        self.requires_tools = self.sections.requires_tools or self.contexts.requires_tools
         # One step decides for both who takes part.
         self.whens = [*self.sections.whens, *self.contexts.whens]
         providers = [
@@ -192,8 +221,32 @@ class Plan:
             for entry in in_registration_order(entries, block_start)
         ]
         self.tools = ToolsPlan(providers, chain, tool_order)
+        self._plan_ahead()
         listeners = [entry for entries in listed["listener"] for entry in entries]
         self.listeners: tuple[Listener, ...] = order_listeners(listeners, block_start)
+
+    def variables(self, values: Iterable[str | None]) -> dict[str, str | None]:
+        """Give all variables, those with providers with their *values*."""
+        variables = dict(self.constants)
+        variables.update(zip(self.variable_names, values, strict=True))
+        return variables
+
+    def _plan_ahead(self) -> None:
+        """Line up the providers of all steps, to be called in one go, which is faster.
+
+        None are where what is called depends on what others gave; and nothing runs beside the
+        steps before its own.
+        """
+        steps = (self.tools.providers, self.sections.providers, self.contexts.providers)
+        providers = list(self.variable_providers)
+        self.step_ends: list[int] = []
+        for step in steps:
+            self.step_ends.append(len(providers))
+            providers += step
+        self.provider_count = len(providers)
+        if self.whens or len(self.sections.complete) > 1:
+            providers = []
+        self.ahead = tuple(takewhile(lambda provider: not provider.may_wait, providers))
 
     def _plan_variables(self, entries: dict[str, Entry]) -> None:
         self.constants: dict[str, str | None] = {}

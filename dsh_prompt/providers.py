@@ -47,9 +47,10 @@ class Provider:
         "blocking",
         "check",
         "function",
-        "gives_text",
         "is_async",
+        "may_wait",
         "name",
+        "right_types",
         "source",
         "wants_context",
         "what",
@@ -71,9 +72,11 @@ class Provider:
         self.check = check
         self.source = source
         self.blocking = blocking
-        #: Whether a ``str`` is right, whatever else *check* accepts.
-        self.gives_text = check is check_text or check is check_variable
+        #: Types that need no *check*, whatever else it accepts.
+        self.right_types = _RIGHT_TYPES.get(check, ())
         self.is_async, self.wants_context = _shape(function, self.label)
+        #: Whether calling it may take more than a call, under ``assemble_async``.
+        self.may_wait = self.is_async or blocking
 
     @property
     def label(self) -> str:
@@ -164,3 +167,9 @@ def check_variable(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise WrongTypeError(f"returned {type(value).__name__} instead of str or None")
+
+
+_RIGHT_TYPES: dict[object, tuple[type, ...]] = {
+    check_text: (str,),
+    check_variable: (str, type(None)),
+}

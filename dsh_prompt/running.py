@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
 # The assemblies that the running code is part of: they cannot end while it waits for them.
 _inside: ContextVar[tuple[RunningAssembly, ...]] = ContextVar("_inside", default=())
@@ -25,11 +26,12 @@ class RunningAssembly:
         # Made by whoever waits for the end; most assemblies nobody waits for.
         self.ended: Event | None = None
         # What a disposal that was called from inside this assembly waits for.
-        self.waits_for: set[RunningAssembly] = set()
+        self.waits_for: frozenset[RunningAssembly] = frozenset()
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self._all.add(self)
         self._token = _inside.set((*_inside.get(), self))
+        return self
 
     def __exit__(
         self,
@@ -70,14 +72,14 @@ async def wait_for(assemblies: set[RunningAssembly]) -> None:
             if running.ended is None:
                 running.ended = Event()
             for waiting in inside:
-                waiting.waits_for.add(running)
+                waiting.waits_for |= {running}
         try:
             # Looked at now that the event is in place: the end either saw it, or is over.
             if running in assemblies:
                 await wait_in_thread(running.ended)
         finally:
             for waiting in inside:
-                waiting.waits_for.discard(running)
+                waiting.waits_for -= {running}
 
 
 async def wait_in_thread(event: Event) -> None:

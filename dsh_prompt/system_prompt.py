@@ -9,13 +9,13 @@ from dsh_prompt.config import Config
 from dsh_prompt.coroutines import drive
 from dsh_prompt.disposable import DisposableContext, Scope
 from dsh_prompt.errors import DisposedError, ScopeError
+from dsh_prompt.evaluation import Run
 from dsh_prompt.layers import Layers
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import IDENTITY_SECTION, PERSONA_SECTION, SectionOrder
 from dsh_prompt.model.source import Source
 from dsh_prompt.plan import Plan
 from dsh_prompt.plugins import Plugins
-from dsh_prompt.running import RunningAssembly
 from dsh_prompt.tool_registry import ToolRegistry
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ class SystemPrompt(DisposableContext):
         Raises what the first failing step raises, a `PromptError`; among them
         `AsyncProviderError` for an async provider or hook, when it is reached.
         """
-        context = _context(context, scope, state)
-        with RunningAssembly(self._layers.assemblies):
-            plan = self._plan(context.scope)
-            assembly: PromptAssembly = drive(
-                assemble(plan, context, synchronous=True, timeout=None)
-            )
+        if context is None:
+            context = AssembleContext(scope, state)
+        else:
+            _check_context(context, scope, state)
+        with Run(self._layers.assemblies, context, True, None) as run:
+            assembly: PromptAssembly = drive(assemble(self._plan(context.scope), run))
             return assembly
 
     async def assemble_async(
@@ -90,11 +90,13 @@ class SystemPrompt(DisposableContext):
         state: RuntimeState | None = None,
     ) -> PromptAssembly:
         """Assemble as `assemble` does, with async providers and hooks, side by side."""
-        context = _context(context, scope, state)
+        if context is None:
+            context = AssembleContext(scope, state)
+        else:
+            _check_context(context, scope, state)
         timeout = self._config.hook_timeout
-        with RunningAssembly(self._layers.assemblies):
-            plan = self._plan(context.scope)
-            return await assemble(plan, context, synchronous=False, timeout=timeout)
+        with Run(self._layers.assemblies, context, False, timeout) as run:
+            return await assemble(self._plan(context.scope), run)
 
     def _plan(self, scope: Scope | None) -> Plan:
         """Give the current plan; only the first call after a change waits for the lock."""
@@ -228,13 +230,10 @@ class SystemPrompt(DisposableContext):
         )
 
 
-def _context(
-    context: AssembleContext | None, scope: Scope | None, state: RuntimeState | None
-) -> AssembleContext:
-    if context is None:
-        return AssembleContext(scope, state)
+def _check_context(
+    context: AssembleContext, scope: Scope | None, state: RuntimeState | None
+) -> None:
     if scope is not None or state is not None:
         raise TypeError("give an AssembleContext, or scope and state, not both")
     if not isinstance(context, AssembleContext):
         raise TypeError(f"expected an AssembleContext, not {context!r}")
-    return context

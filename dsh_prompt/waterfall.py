@@ -12,84 +12,125 @@ from dsh_prompt.model.prompt_assembly import PromptAssembly, attribute, replace_
 from dsh_prompt.providers import OverdueError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Generator
+    from collections.abc import Awaitable, Generator, Sequence
 
+    from dsh_prompt.evaluation import Run
     from dsh_prompt.listeners import Listener
     from dsh_prompt.model.context import AssembleContext
+
+
+def pass_plainly(
+    listeners: Sequence[Listener],
+    assembly: PromptAssembly,
+    context: AssembleContext,
+    denied: dict[str, str],
+    start: int = 0,
+) -> tuple[PromptAssembly, int, Any]:
+    """Pass *assembly* through the plain functions from listener *start* on.
+
+    Gives the assembly, the index of the listener that needs more than a call, and what it has
+    returned already, if it was called. What is *denied* is added there.
+    """
+    for index in range(start, len(listeners)):
+        listener = listeners[index]
+        if not listener.is_plain:
+            return assembly, index, None
+        try:
+            result = listener.call(assembly, context)
+        except Exception as error:
+            raise listener.raised(error) from error
+        if result is not None and inspect.isawaitable(result):
+            return assembly, index, result
+        assembly = _passed(listener, assembly, result, denied)
+    return assembly, len(listeners), None
+
+
+def _passed(
+    listener: Listener, assembly: PromptAssembly, result: Any, denied: dict[str, str]
+) -> PromptAssembly:
+    """Give what the rest goes on with after *listener* returned *result*."""
+    if result is None:
+        attribute(assembly, listener.source)
+    else:
+        assembly = replace_assembly(assembly, _checked(listener, result), listener.source)
+    if assembly._denied:
+        denied.update(assembly._denied)
+    return assembly
 
 
 class Waterfall:
     """One pass of an assembly through the *listeners* of its chain.
 
-    One coroutine serves both ways to assemble: where *synchronous* is true it is driven
-    without an event loop, and meeting something async raises `AsyncProviderError`.
-    *timeout* bounds each async implementation, in seconds.
+    One coroutine serves both ways to assemble: in a synchronous *run* it is driven without
+    an event loop, and meeting something async raises `AsyncProviderError`. The timeout of the
+    run bounds each async implementation, in seconds.
     """
 
     __slots__ = ("context", "denied", "listeners", "synchronous", "timeout")
 
-    def __init__(
-        self,
-        listeners: tuple[Listener, ...],
-        context: AssembleContext,
-        *,
-        synchronous: bool,
-        timeout: float | None,
-    ) -> None:
+    def __init__(self, listeners: tuple[Listener, ...], run: Run, denied: dict[str, str]) -> None:
         self.listeners = listeners
-        self.context = context
-        self.synchronous = synchronous
-        self.timeout = timeout
-        self.denied: dict[str, str] = {}
+        self.context = run.context
+        self.synchronous = run.synchronous
+        self.timeout = run.timeout
+        # The denials made so far, for where an error takes their assembly away.
+        self.denied = denied
 
-    async def pass_through(self, assembly: PromptAssembly) -> PromptAssembly:
-        """Pass *assembly* through all listeners; no denial is lost on the way."""
-        result = await self.run(assembly)
+    async def pass_through(
+        self, assembly: PromptAssembly, index: int, result: Any
+    ) -> PromptAssembly:
+        """Go on where `pass_plainly` stopped; no denial is lost on the way."""
+        assembly = await self.run(assembly, index, result=result)
         if self.denied:
-            result._denied = {**self.denied, **(result._denied or {})}
-        return result
+            assembly._denied = {**self.denied, **(assembly._denied or {})}
+        return assembly
 
     async def run(
-        self, assembly: PromptAssembly, start: int = 0, waiting: Listener | None = None
+        self,
+        assembly: PromptAssembly,
+        start: int,
+        waiting: Listener | None = None,
+        *,
+        result: Any = None,
     ) -> PromptAssembly:
         """Pass *assembly* through the listeners from *start* on, and give the result.
 
-        *waiting* is the synchronous middleware, if any, that waits for it.
+        *waiting* is the synchronous middleware, if any, that waits for it; *result* is what the
+        first listener has returned already, if it was called.
         """
-        for index in range(start, len(self.listeners)):
-            listener = self.listeners[index]
+        while True:
+            if result is None:
+                assembly, start, result = pass_plainly(
+                    self.listeners, assembly, self.context, self.denied, start
+                )
+            if start == len(self.listeners):
+                return assembly
+            listener = self.listeners[start]
             if listener.style == "wrapper":
-                return await self._wrap(index, assembly, waiting)
+                return await self._wrap(start, assembly, waiting)
             if listener.is_async and (self.synchronous or waiting is not None):
                 raise self._is_async(listener, waiting)
             if listener.style == "around":
-                return await self._around(index, assembly, waiting)
-            assembly = await self._plain(listener, assembly, waiting)
-            self._remember_denials(assembly)
-        return assembly
+                return await self._around(start, assembly, waiting)
+            awaited = await self._result(listener, assembly, result, waiting)
+            assembly = _passed(listener, assembly, awaited, self.denied)
+            start, result = start + 1, None
 
-    def _remember_denials(self, assembly: PromptAssembly) -> None:
-        """Keep the denials made so far, also where an error takes their assembly away."""
-        if assembly._denied:
-            self.denied.update(assembly._denied)
-
-    async def _plain(
-        self, listener: Listener, assembly: PromptAssembly, waiting: Listener | None
-    ) -> PromptAssembly:
-        refusal = None
+    async def _result(
+        self, listener: Listener, assembly: PromptAssembly, result: Any, waiting: Listener | None
+    ) -> Any:
+        """Await what *listener* returns, or has returned, if anything here can."""
         try:
-            result = listener.call(assembly, self.context, None)
-            if result is not None and inspect.isawaitable(result):
-                refusal = self._refusal(listener, result, waiting)
-                result = None if refusal else await self._awaited(result)
+            if result is None:
+                result = listener.call(assembly, self.context)
+            if not inspect.isawaitable(result):
+                return result
+            refusal = self._refusal(listener, result, waiting)
+            if refusal is None:
+                return await self._awaited(result)
         except Exception as error:
             raise listener.raised(error) from error
-        if refusal is not None:
-            raise refusal
-        if result is None:
-            attribute(assembly, listener.source)
-            return assembly
-        return replace_assembly(assembly, _checked(listener, result), listener.source)
+        raise refusal
 
     async def _around(
         self, index: int, assembly: PromptAssembly, waiting: Listener | None

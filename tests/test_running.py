@@ -11,6 +11,7 @@ import anyio.to_thread
 import pytest
 
 from dsh_prompt import AssembleContext, DisposableContext, Key, SystemPrompt, hookimpl
+from dsh_prompt.evaluation import Run
 from dsh_prompt.running import RunningAssembly, wait_for
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ def test_an_assembly_counts_before_it_sees_what_it_will_use(
             log.append("provided")
             return ""
 
-    class Late(RunningAssembly):
+    class Late(Run):
         __slots__ = ()
 
         def __enter__(self) -> Any:
@@ -282,6 +283,6 @@ def test_an_assembly_counts_before_it_sees_what_it_will_use(
             return super().__enter__()
 
     prompt.load(Providing())
-    monkeypatch.setattr("dsh_prompt.system_prompt.RunningAssembly", Late)
+    monkeypatch.setattr("dsh_prompt.system_prompt.Run", Late)
     prompt.assemble()
     assert log == ["cleaned up"]

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.model.contributions import Strategy
     from dsh_prompt.model.source import Source
+    from dsh_prompt.render.prompt import Rendering
     from dsh_prompt.render.template import Template
 
 
@@ -61,11 +62,25 @@ class Block:
         return self
 
 
+class Memory:
+    """What the assemblies of one plan remember of its blocks; replaced whole, never changed.
+
+    It goes with the plan, so that nothing of an unloaded plugin stays.
+    """
+
+    __slots__ = ("has_nameless", "rendering")
+
+    def __init__(self, blocks: Sequence[Block] = ()) -> None:
+        self.has_nameless = not all(block.name for block in blocks)
+        self.rendering: Rendering | None = None
+
+
 class Blocks:
     """Sections or contexts of which nobody has asked for the objects yet."""
 
-    __slots__ = ("blocks", "texts")
+    __slots__ = ("blocks", "memory", "texts")
 
-    def __init__(self, blocks: Sequence[Block], texts: Sequence[str]) -> None:
+    def __init__(self, blocks: Sequence[Block], texts: Sequence[str], memory: Memory) -> None:
         self.blocks = blocks
         self.texts = texts
+        self.memory = memory

@@ -88,8 +88,10 @@ def _assembly_from_dict(data: Mapping[str, Any], keys: dict[str, Key[Any]]) -> P
         [tool for tool, _ in tools],
         data["variables"],
     )
+    owned = [(tool, source) for tool, item in tools if (source := _source(item)) is not None]
     assembly._provenance = Provenance(
-        [(tool, source) for tool, item in tools if (source := _source(item)) is not None],
+        [tool for tool, _ in owned],
+        [source for _, source in owned],
         assembly._variables,
         {name: Source(**source) for name, source in data["variable_sources"].items()},
     )

@@ -80,7 +80,11 @@ class PromptAssembly(Keyed):
         generation: int,
     ) -> PromptAssembly:
         """Make an assembly of evaluated parts, which become objects only when looked at."""
-        assembly = cls()
+        assembly = cls.__new__(cls)  # faster than filling in what is replaced at once
+        assembly._values = None
+        assembly._denied = None
+        assembly._encoded = {}
+        assembly._left_out = ()
         assembly._sections = sections
         assembly._contexts = contexts
         assembly._tools = tools

@@ -20,19 +20,32 @@ class Provenance:
     variables plain strings, so theirs is kept here.
     """
 
-    __slots__ = ("_tool_index", "_tools", "faults", "variable_sources", "variables")
+    __slots__ = (
+        "_changes",
+        "_tool_index",
+        "_tools",
+        "_variable_sources",
+        "_variables",
+        "faults",
+        "registered",
+    )
 
     def __init__(
         self,
-        tools: Iterable[tuple[ToolSchema, Source]] = (),
-        variables: Mapping[str, str | None] | None = None,
-        variable_sources: Mapping[str, Source] | None = None,
+        tools: Sequence[ToolSchema] = (),
+        tool_sources: Sequence[Source] = (),
+        variables: Mapping[str, str | None] = {},
+        variable_sources: Mapping[str, Source] = {},
+        registered: Mapping[str, Source] = {},
     ) -> None:
-        self._tools = tools
+        self._tools = tools, tool_sources
         self._tool_index: dict[int, tuple[ToolSchema, list[Source]]] | None = None
-        #: The variables as they were when they were last attributed.
-        self.variables: Mapping[str, str | None] = variables or {}
-        self.variable_sources: Mapping[str, Source] = variable_sources or {}
+        #: The registered variables, whose names were checked then.
+        self.registered = registered
+        # The variables as they were then, and after each change whoever made it.
+        self._variables: Mapping[str, str | None] = dict(variables)
+        self._variable_sources = variable_sources
+        self._changes: list[tuple[Mapping[str, str | None], Source]] = []
         #: By kind, who spoilt a section or context (by its identity), or doubled a name (by
         #: the name); the guard will ask.
         self.faults: dict[str, dict[object, tuple[object, Source]]] = {}
@@ -42,9 +55,9 @@ class Provenance:
         """The sources of each schema object: one that several plugins give has several."""
         if self._tool_index is None:
             self._tool_index = {}
-            for tool, source in self._tools:
+            for tool, source in zip(*self._tools, strict=True):
                 self._tool_index.setdefault(id(tool), (tool, []))[1].append(source)
-            self._tools = ()
+            self._tools = (), ()
         return self._tool_index
 
     def tool_sources(self, tools: Iterable[ToolSchema]) -> Iterator[Source | None]:
@@ -63,16 +76,22 @@ class Provenance:
 
     def attribute_variables(self, variables: Mapping[str, str | None], source: Source) -> None:
         """Record *source* for the *variables* that changed since the last call."""
-        before = self.variables
-        if variables == before:
-            return
-        changed = {
-            name: source
-            for name, value in variables.items()
-            if name not in before or before[name] != value
-        }
-        self.variable_sources = {**self.variable_sources, **changed}
-        self.variables = dict(variables)
+        before = self._changes[-1][0] if self._changes else self._variables
+        if variables != before:
+            self._changes.append((dict(variables), source))
+
+    @property
+    def variable_sources(self) -> Mapping[str, Source]:
+        """The source of each variable; most assemblies are never asked."""
+        sources = dict(self._variable_sources)
+        before = self._variables
+        for after, source in self._changes:
+            for name, value in after.items():
+                if name not in before or before[name] != value:
+                    sources[name] = source
+            before = after
+        self._variables, self._variable_sources, self._changes = before, sources, []
+        return sources
 
     def attribute_blocks(
         self, kind: Literal["section", "context"], items: Sequence[Any], source: Source
@@ -100,6 +119,8 @@ class Provenance:
     def copy(self) -> Provenance:
         """Give a copy that goes its own way."""
         pairs = [(tool, source) for tool, sources in self._index.values() for source in sources]
-        copied = Provenance(pairs, self.variables, self.variable_sources)
+        tools, sources = [tool for tool, _ in pairs], [source for _, source in pairs]
+        variable_sources = self.variable_sources
+        copied = Provenance(tools, sources, self._variables, variable_sources, self.registered)
         copied.faults = dict(self.faults)
         return copied

@@ -92,6 +92,12 @@ class ToolSchema:
         )
 
 
+class CheckedTools(tuple[ToolSchema, ...]):
+    """Schemas that all have names, so that the guard need not look at them again."""
+
+    __slots__ = ()
+
+
 def as_schema(tool: object) -> ToolSchema:
     """Give *tool* as a `ToolSchema`; raises `InvalidContributionError` for anything else."""
     if isinstance(tool, ToolSchema):

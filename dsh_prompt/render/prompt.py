@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from dsh_prompt.model.blocks import Blocks
 from dsh_prompt.render.template import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dsh_prompt.model.assembled import AssembledContext, AssembledSection
     from dsh_prompt.model.blocks import Block
@@ -28,7 +29,7 @@ def render_prompt(assembly: PromptAssembly) -> str:
 
     Raises `InterpolationError` for the first bad reference.
     """
-    return "\n\n".join(filter(None, render_sections(assembly)))
+    return "\n\n".join(filter(None, _render("section", assembly._sections, assembly._variables)))
 
 
 def render_context_snapshot(assembly: PromptAssembly) -> str:
@@ -36,7 +37,8 @@ def render_context_snapshot(assembly: PromptAssembly) -> str:
 
     Raises `InterpolationError` for the first bad reference.
     """
-    return join_context_sections(render_context_sections(assembly))
+    texts = _render("context", assembly._contexts, assembly._variables)
+    return _snapshot(list(filter(None, texts)))
 
 
 def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
@@ -48,7 +50,10 @@ def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
 
 def join_context_sections(parts: Iterable[tuple[str, str]]) -> str:
     """Join the (name, text) *parts* of a snapshot, under its header."""
-    texts = [text for _, text in parts]
+    return _snapshot([text for _, text in parts])
+
+
+def _snapshot(texts: list[str]) -> str:
     return "\n\n".join([SNAPSHOT_HEADER, *texts]) if texts else ""
 
 
@@ -75,9 +80,65 @@ def _render(
 ) -> list[str]:
     if not isinstance(held, Blocks):
         return [_render_item(kind, item, variables) for item in held]
+    last = held.memory.rendering
+    if last is None or last.texts != held.texts or last.blocks != held.blocks:
+        held.memory.rendering = Rendering(held)
+        return _render_blocks(held, variables)
+    # The same texts again: only the values of the variables can make a difference.
+    rendered = last.rendered_with(variables)
+    if rendered is None:
+        templates: list[Template] = []
+        rendered = _render_blocks(held, variables, templates)
+        last.remember(rendered, templates, variables)
+    return rendered
+
+
+class Rendering:
+    """What was rendered last, for the next time that the same texts come back."""
+
+    __slots__ = ("_result", "blocks", "texts")
+
+    def __init__(self, held: Blocks) -> None:
+        self.blocks = held.blocks
+        self.texts = held.texts
+        # What gets the values that the texts refer to, the values, and the rendered texts.
+        self._result: tuple[Callable[[Any], object], object, list[str]] | None = None
+
+    def rendered_with(self, variables: Mapping[str, str | None]) -> list[str] | None:
+        """Give the rendered texts, if the *variables* are what they were."""
+        if self._result is None:
+            return None
+        values_of, values, rendered = self._result
+        try:
+            return rendered if values_of(variables) == values else None
+        except KeyError:
+            return None
+
+    def remember(
+        self,
+        rendered: list[str],
+        templates: Iterable[Template],
+        variables: Mapping[str, str | None],
+    ) -> None:
+        """Keep what the *templates* were *rendered* to with these *variables*."""
+        names = dict.fromkeys(name for template in templates for name in template.names)
+        values_of = itemgetter(*names) if names else _nothing
+        self._result = values_of, values_of(variables), rendered
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+def _render_blocks(
+    held: Blocks, variables: Mapping[str, str | None], templates: list[Template] | None = None
+) -> list[str]:
+    """Render block by block; what was parsed for it is added to *templates*."""
     rendered = []
     for block, text in zip(held.blocks, held.texts, strict=True):
         template = _parsed(block, text)
+        if templates is not None:
+            templates.append(template)
         if not template.is_plain:
             text = _interpolated(block, template, variables, block.source)  # noqa: PLW2901
         if block.title is not None:

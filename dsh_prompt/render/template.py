@@ -73,15 +73,14 @@ class Template:
         *values* are those that `values` gave for *variables*; *kind*, *name* and *source*
         say whose text it is, for the `InterpolationError` of the first bad reference.
         """
-        if len(values) < len(self.names) or self.malformed is not None or not _all_text(values):
-            _raise_first_bad(self, variables, kind, name, source)
-        parts = [*self.literals, *values]
-        parts[::2], parts[1::2] = self.literals, values
-        return "".join(parts)  # type: ignore[arg-type]
-
-
-def _all_text(values: list[Any]) -> bool:
-    return all(type(value) is str or isinstance(value, str) for value in values)
+        if len(values) == len(self.names) and self.malformed is None:
+            parts = [*self.literals, *values]
+            parts[::2], parts[1::2] = self.literals, values
+            try:
+                return "".join(parts)  # type: ignore[arg-type]
+            except TypeError:  # a value is no text
+                pass
+        return _raise_first_bad(self, variables, kind, name, source)
 
 
 def parse(text: str, *, literal: bool = False) -> Template:
@@ -89,11 +88,10 @@ def parse(text: str, *, literal: bool = False) -> Template:
     if literal or "{{" not in text:
         return Template(text, [text], [])
     pieces = _REFERENCE.split(text)
-    literals = pieces[::2]
     # A brace beside a reference, or any other pair, needs the whole grammar.
-    if any("{{" in piece or piece[-1:] == "{" for piece in literals):
+    if "{{{" in text or text.count("{{") != len(pieces) // 2:
         return _parse_slowly(text)
-    return Template(text, literals, pieces[1::2])
+    return Template(text, pieces[::2], pieces[1::2])
 
 
 def _parse_slowly(text: str) -> Template:
