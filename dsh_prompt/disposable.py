@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from inspect import isasyncgenfunction, isgeneratorfunction
+from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR, isasyncgenfunction, isgeneratorfunction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dsh_prompt.changes import ChangeListener, tell_all, tell_in_turn, withdrawal
-from dsh_prompt.entries import Entries
+from dsh_prompt.entries import block_entry, entry_of, tools_entries, variable_entry
 from dsh_prompt.errors import (
     InvalidContributionError,
     PluginConflictError,
@@ -23,7 +23,7 @@ from dsh_prompt.listeners import Listener, check_orders, required_arguments
 from dsh_prompt.model.contributions import PromptContext, PromptSection
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema, as_schema
-from dsh_prompt.providers import function_name, is_async_callable
+from dsh_prompt.providers import function_name, is_async_callable, is_plain_function
 from dsh_prompt.registration import UNTOLD, Cleanup, Registration
 from dsh_prompt.tool_registry import Restriction, known_tools
 
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 
 T = TypeVar("T")
+
+
+_GENERATOR = CO_GENERATOR | CO_ASYNC_GENERATOR
 
 
 class DisposableContext(Lifetime):
@@ -70,10 +73,6 @@ class DisposableContext(Lifetime):
     ) -> None:
         super().__init__(layers, layer, source, owner=owner, in_block=in_block, loading=loading)
         self._host = host
-
-    @property
-    def _new(self) -> Entries:
-        return Entries(self._layer, self._source, self._in_block)
 
     @property
     def host(self) -> SystemPrompt:
@@ -117,7 +116,7 @@ class DisposableContext(Lifetime):
         self, section: PromptSection | None = None, /, **fields: Any
     ) -> Registration:
         """Register a section of the system prompt: a `PromptSection`, or its fields."""
-        return self._register(self._new.block(PromptSection, section, fields))
+        return self._register(block_entry(self, PromptSection, section, fields))
 
     @overload
     def context(self, context: PromptContext, /) -> Registration: ...
@@ -138,7 +137,7 @@ class DisposableContext(Lifetime):
         self, context: PromptContext | None = None, /, **fields: Any
     ) -> Registration:
         """Register a runtime context: a `PromptContext`, or its fields."""
-        return self._register(self._new.block(PromptContext, context, fields))
+        return self._register(block_entry(self, PromptContext, context, fields))
 
     def variable(
         self, name: str, value: Callable[..., Any] | str | None, *, blocking: bool = False
@@ -147,23 +146,23 @@ class DisposableContext(Lifetime):
 
         ``blocking=True`` runs the provider in a worker thread under ``assemble_async``.
         """
-        return self._register(self._new.variable(name, value, blocking=blocking))
+        return self._register(variable_entry(self, name, value, blocking=blocking))
 
     def tool(self, schema: ToolSchema | Mapping[str, Any]) -> Registration:
         """Register one tool, a `ToolSchema` or a dict of its fields, in the tool registry."""
         tool = as_schema(schema)
-        return self._register(self._new.of("tool", tool.name, tool))
+        return self._register(entry_of(self, "tool", tool.name, tool))
 
     def tools(self, tools: ToolProvider | Tools, *, blocking: bool = False) -> Registration:
         """Register a tool provider, or an iterable of schemas (they go into the registry).
 
         A provider returns a `ToolProviderResult`, or an iterable of `ToolSchema` or dict.
         """
-        return self._register(*self._new.tools(tools, blocking=blocking))
+        return self._register(*tools_entries(self, tools, blocking=blocking))
 
     def suppress_runtime_context(self) -> Registration:
         """Leave all runtime contexts out of the assemblies that see this layer."""
-        return self._register(self._new.of("suppressor", "runtime-context", None))
+        return self._register(entry_of(self, "suppressor", "runtime-context", None))
 
     def on_assemble(
         self,
@@ -198,7 +197,7 @@ class DisposableContext(Lifetime):
 
     def register_listener(self, listener: Listener) -> Registration:
         """Register a waterfall *listener* that is made already."""
-        entry = self._new.of("listener", listener.name, listener)
+        entry = entry_of(self, "listener", listener.name, listener)
         return self._register(
             entry, check=partial(check_orders, self._layers, self._layer, (entry,))
         )
@@ -380,7 +379,7 @@ class Scope(DisposableContext):
             chain = self._layers.chain(self._layer)
             restriction.check_known(known_tools(chain, loading=True))
 
-        entry = self._new.of("restriction", "tools", restriction)
+        entry = entry_of(self, "restriction", "tools", restriction)
         return self._register(entry, kind="restricted", check=check)
 
     def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - the base's
@@ -393,4 +392,6 @@ class Scope(DisposableContext):
 
 
 def _is_generator(function: Callable[..., Any]) -> bool:
+    if is_plain_function(function):
+        return bool(function.__code__.co_flags & _GENERATOR)
     return isgeneratorfunction(function) or isasyncgenfunction(function)

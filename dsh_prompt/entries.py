@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from dsh_prompt.layers import Layer
+    from dsh_prompt.lifecycle import Lifetime
     from dsh_prompt.model.source import Source
     from dsh_prompt.render.template import Template
 
@@ -51,6 +52,12 @@ class BlockEntry(Entry):
         self._template: Template | None = None
         self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)
         self.when = None if value.when is None else self._when_provider(value.when)
+
+    def empty(self) -> None:
+        """Let go of what was contributed, providers included."""
+        super().empty()
+        self.text = ""
+        self.when = self._template = None
 
     def _text_provider(self, function: Callable[..., Any]) -> Provider:
         blocking = self.value.blocking
@@ -92,63 +99,58 @@ class BlockEntry(Entry):
         return all(constants.get(name) is not None for name in template.names)
 
 
-class Entries:
-    """Makes entries for one owner: its layer, its label, its block of entry-point plugins."""
+def entry_of(owner: Lifetime, kind: str, name: str, value: object) -> Entry:
+    """Make an entry of *owner* from what is checked already."""
+    return Entry(kind, name, value, owner._layer, owner._source, owner._in_block)
 
-    __slots__ = ("in_block", "layer", "source")
 
-    def __init__(self, layer: Layer, source: Source, in_block: str | None) -> None:
-        self.layer = layer
-        self.source = source
-        self.in_block = in_block
+def block_entry(
+    owner: Lifetime, cls: type[Any], given: object, fields: Mapping[str, Any]
+) -> BlockEntry:
+    """Make the entry of a section or context (*cls*): the one *given*, or its *fields*."""
+    if given is None:
+        given = cls(**fields)
+    elif fields:
+        raise TypeError(f"give a {cls.__name__} or its fields, not both")
+    if not isinstance(given, cls):
+        raise InvalidContributionError(f"expected a {cls.__name__}, not {type(given).__name__}")
+    return BlockEntry(given, owner._layer, owner._source, owner._in_block)
 
-    def of(self, kind: str, name: str, value: object) -> Entry:
-        """Make an entry of what is checked already."""
-        return Entry(kind, name, value, self.layer, self.source, self.in_block)
 
-    def block(self, cls: type[Any], given: object, fields: Mapping[str, Any]) -> BlockEntry:
-        """Make the entry of a section or context (*cls*): the one *given*, or its *fields*."""
-        if given is None:
-            given = cls(**fields)
-        elif fields:
-            raise TypeError(f"give a {cls.__name__} or its fields, not both")
-        if not isinstance(given, PromptSection | PromptContext) or not isinstance(given, cls):
-            raise InvalidContributionError(f"expected a {cls.__name__}, not {type(given).__name__}")
-        return BlockEntry(given, self.layer, self.source, self.in_block)
+def variable_entry(owner: Lifetime, name: str, value: object, *, blocking: bool) -> Entry:
+    """Make the entry of a variable: a constant, or a provider."""
+    if not is_variable_name(name):
+        raise InvalidContributionError(
+            f'invalid prompt variable name "{name}" (must match /^{NAME}$/)'
+        )
+    if callable(value):
+        value = Provider(
+            value, "variable", name, check_variable, source=owner._source, blocking=blocking
+        )
+    elif value is not None and not isinstance(value, str):
+        raise InvalidContributionError(
+            f'prompt variable "{name}" must be a str, or a callable that returns one, '
+            f"not {type(value).__name__}"
+        )
+    return entry_of(owner, "variable", name, value)
 
-    def variable(self, name: str, value: object, *, blocking: bool) -> Entry:
-        """Make the entry of a variable: a constant, or a provider."""
-        if not is_variable_name(name):
-            raise InvalidContributionError(
-                f'invalid prompt variable name "{name}" (must match /^{NAME}$/)'
-            )
-        if callable(value):
-            value = Provider(
-                value, "variable", name, check_variable, source=self.source, blocking=blocking
-            )
-        elif value is not None and not isinstance(value, str):
-            raise InvalidContributionError(
-                f'prompt variable "{name}" must be a str, or a callable that returns one, '
-                f"not {type(value).__name__}"
-            )
-        return self.of("variable", name, value)
 
-    def tools(self, tools: Any, *, blocking: bool) -> list[Entry]:
-        """Make the entries of a tool provider, or of schemas for the registry."""
-        if isinstance(tools, ToolProviderResult):
-            tools = partial(_constant, tools)
-        if callable(tools):
-            name = "registry" if isinstance(tools, ToolRegistry) else function_name(tools)
-            provider = Provider(
-                tools, "tool provider", name, ToolsCheck(), source=self.source, blocking=blocking
-            )
-            return [self.of("tools", name, provider)]
-        if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
-            raise InvalidContributionError(
-                f"tools() takes a provider or an iterable of schemas, not {type(tools).__name__}; "
-                "tool() takes a single one"
-            )
-        return [self.of("tool", tool.name, tool) for tool in map(as_schema, tools)]
+def tools_entries(owner: Lifetime, tools: Any, *, blocking: bool) -> list[Entry]:
+    """Make the entries of a tool provider, or of schemas for the registry."""
+    if isinstance(tools, ToolProviderResult):
+        tools = partial(_constant, tools)
+    if callable(tools):
+        name = "registry" if isinstance(tools, ToolRegistry) else function_name(tools)
+        provider = Provider(
+            tools, "tool provider", name, ToolsCheck(), source=owner._source, blocking=blocking
+        )
+        return [entry_of(owner, "tools", name, provider)]
+    if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
+        raise InvalidContributionError(
+            f"tools() takes a provider or an iterable of schemas, not {type(tools).__name__}; "
+            "tool() takes a single one"
+        )
+    return [entry_of(owner, "tool", tool.name, tool) for tool in map(as_schema, tools)]
 
 
 class ToolsCheck:

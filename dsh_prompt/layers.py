@@ -7,7 +7,6 @@ comes or goes whole, in one generation.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,7 @@ class Entry:
     plugin that it belongs to, if any.
     """
 
-    __slots__ = ("in_block", "kind", "layer", "name", "sequence", "source", "value")
+    __slots__ = ("in_block", "key", "kind", "layer", "name", "sequence", "source", "value")
 
     def __init__(
         self,
@@ -60,11 +59,12 @@ class Entry:
         self.source = source
         self.in_block = in_block
         self.sequence = -1
+        #: What is unique about the entry in its layer, as soon as it is in one.
+        self.key: tuple[str, str | int] = (kind, name)
 
-    @property
-    def key(self) -> tuple[str, str | int]:
-        """What is unique about the entry in its layer."""
-        return (self.kind, self.name if self.kind in NAMED else self.sequence)
+    def empty(self) -> None:
+        """Let go of what was contributed: whoever holds the entry does not hold that."""
+        self.value = None
 
     @property
     def item(self) -> Item:
@@ -127,8 +127,8 @@ class Layers:
         self.block_size = 0
         # How many waterfall listeners each layer has, and how often which plugins are named by
         # their ``before`` and ``after``.
-        self.listening: Counter[Layer] = Counter()
-        self.mentioned: Counter[str] = Counter()
+        self.listening: dict[Layer, int] = {}
+        self.mentioned: dict[str, int] = {}
         self._sequence = count()
 
     def chain(self, layer: Layer) -> list[Layer]:
@@ -155,25 +155,22 @@ class Layers:
         Raises `DuplicateContributionError` for a name that is taken.
         """
         with self.lock:
-            self._admit(entries)
-            self._count_listeners(entries, 1)
-            return self._commit(entries)
+            self._place(entries, reserved=False)
+            return self._touch_layers_of(entries)
 
     def reserve(self, entries: Sequence[Entry]) -> None:
         """Take the names of *entries* for a load under way, all or none."""
         with self.lock:
-            self._admit(entries)
-            for entry in entries:
-                if entry.layer.reserved is None:
-                    entry.layer.reserved = {}
-                entry.layer.reserved[entry.key] = entry
-            self._count_listeners(entries, 1)
+            self._place(entries, reserved=True)
 
     def publish(self, entries: Sequence[Entry]) -> int:
         """Make reserved *entries* visible in one generation, and give its number."""
         with self.lock:
             # Some may have been disposed again since.
-            return self._commit([entry for entry in entries if self._unreserve(entry)])
+            shown = [entry for entry in entries if self._unreserve(entry)]
+            for entry in shown:
+                entry.layer.entries[entry.key] = entry
+            return self._touch_layers_of(shown)
 
     def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
         """Take *entries* out in one generation: those that were visible, and its number."""
@@ -185,16 +182,18 @@ class Layers:
                 elif entry.layer.entries.get(entry.key) is entry:
                     del entry.layer.entries[entry.key]
                     gone.append(entry)
-            self._count_listeners([*gone, *never_seen], -1)
-            self._touch_layers_of(gone)
-            return gone, self.generation
+            for entry in (*gone, *never_seen):
+                if entry.kind == "listener":
+                    self._count_listener(entry, -1)
+            return gone, self._touch_layers_of(gone)
 
     def touch(self, layers: Iterable[Layer]) -> int:
         """Begin a new generation in which *layers* changed, and give its number."""
         self.generation += 1
         for layer in layers:
-            for dependent in list(layer.dependents or ()):
-                self._forget_plan(dependent)
+            if layer.dependents:
+                for dependent in list(layer.dependents):
+                    self._forget_plan(dependent)
         return self.generation
 
     def relink(self, layer: Layer, parent: Layer | None) -> int:
@@ -244,38 +243,49 @@ class Layers:
             if link.dependents:
                 link.dependents.pop(layer, None)
 
-    def _admit(self, entries: Sequence[Entry]) -> None:
-        taken: dict[tuple[Layer, tuple[str, str | int]], Entry] = {}
+    def _place(self, entries: Sequence[Entry], *, reserved: bool) -> None:
+        """Put *entries* into their layers, all or none, in the order of registration."""
         for entry in entries:
+            layer = entry.layer
             entry.sequence = next(self._sequence)
-            layer, key = entry.layer, entry.key
-            other = layer.entries.get(key) or (layer.reserved or {}).get(key)
-            other = other or taken.get((layer, key))
-            if other is not None:
+            if entry.kind not in NAMED:
+                entry.key = (entry.kind, entry.sequence)
+            key = entry.key
+            other = layer.entries.get(key) or (layer.reserved and layer.reserved.get(key))
+            if other:
+                for placed in entries[: entries.index(entry)]:
+                    self._take_out(placed)
                 raise _duplicate(entry, other)
-            taken[layer, key] = entry
-
-    def _commit(self, entries: Sequence[Entry]) -> int:
-        for entry in entries:
-            entry.layer.entries[entry.key] = entry
-        self._touch_layers_of(entries)
-        return self.generation
-
-    def _touch_layers_of(self, entries: Iterable[Entry]) -> None:
-        layers = {entry.layer: None for entry in entries if entry.layer is not self.watchers}
-        if layers:
-            self.touch(layers)
-
-    def _count_listeners(self, entries: Iterable[Entry], step: int) -> None:
-        for entry in entries:
+            if not reserved:
+                layer.entries[key] = entry
+            elif layer.reserved is None:
+                layer.reserved = {key: entry}
+            else:
+                layer.reserved[key] = entry
             if entry.kind == "listener":
-                self.listening[entry.layer] += step
-                if not self.listening[entry.layer]:
-                    del self.listening[entry.layer]
-                for name in (*entry.value.before, *entry.value.after):
-                    self.mentioned[name] += step
-                    if not self.mentioned[name]:
-                        del self.mentioned[name]
+                self._count_listener(entry, 1)
+
+    def _take_out(self, entry: Entry) -> None:
+        if not self._unreserve(entry):
+            del entry.layer.entries[entry.key]
+        if entry.kind == "listener":
+            self._count_listener(entry, -1)
+
+    def _touch_layers_of(self, entries: Sequence[Entry]) -> int:
+        """Begin a new generation, unless none of *entries* matters for assemblies."""
+        layers = {entry.layer for entry in entries}
+        layers.discard(self.watchers)
+        return self.touch(layers) if layers else self.generation
+
+    def _count_listener(self, entry: Entry, step: int) -> None:
+        layer, listener = entry.layer, entry.value
+        self.listening[layer] = self.listening.get(layer, 0) + step
+        if not self.listening[layer]:
+            del self.listening[layer]
+        for name in (*listener.before, *listener.after):
+            self.mentioned[name] = self.mentioned.get(name, 0) + step
+            if not self.mentioned[name]:
+                del self.mentioned[name]
 
     def _unreserve(self, entry: Entry) -> bool:
         reserved = entry.layer.reserved

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
 from dsh_prompt.coroutines import discard, drive
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
+from dsh_prompt.layers import Entry
 from dsh_prompt.registration import UNTOLD, Cleanup, Loading, Registration, items
 from dsh_prompt.running import is_inside_assembly, wait_for, wait_in_thread
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from dsh_prompt.changes import ChangeKind, ChangeListener, Item
-    from dsh_prompt.layers import Entry, Layer, Layers
+    from dsh_prompt.layers import Layer, Layers
     from dsh_prompt.model.source import Source
 
 
@@ -72,7 +73,7 @@ class Lifetime:
         self._owner = owner
         self._in_block = in_block
         self._loading = loading
-        self._owned: dict[Registration | Cleanup | Lifetime, None] = {}
+        self._owned: dict[Entry | Cleanup | Lifetime, None] = {}
         self._state = State.ACTIVE
         self._ending: Disposal | None = None
 
@@ -88,7 +89,7 @@ class Lifetime:
 
     # Owning
 
-    def _own(self, owned: Registration | Cleanup | Lifetime) -> None:
+    def _own(self, owned: Cleanup | Lifetime) -> None:
         with self._layers.lock:
             self._check_active()
             self._owned[owned] = None
@@ -110,46 +111,52 @@ class Lifetime:
 
         *check* may refuse while nothing else can change.
         """
-        registration = Registration(self, entries)
-        with self._layers.lock:
+        layers = self._layers
+        with layers.lock:
             self._check_active()
             if check is not None:
                 check()
             loading = self._loading
-            if loading is not None and loading.entries is not None:
-                self._layers.reserve(entries)
+            if loading is None or loading.entries is None:
+                generation = layers.insert(entries)
+                is_told = bool(layers.watchers.entries)
+            else:
+                layers.reserve(entries)
                 loading.entries.extend(entries)
-                self._owned[registration] = None
-                return registration
-            generation = self._layers.insert(entries)
-            self._owned[registration] = None
-        self._announce(registration, kind, generation)
-        return registration
+                is_told = False
+            for entry in entries:
+                self._owned[entry] = None
+        if is_told:
+            self._announce(entries, kind, generation)
+        return Registration(self, entries)
 
-    def _announce(self, registration: Registration, kind: ChangeKind, generation: int) -> None:
-        added = items(registration.entries)
+    def _announce(self, entries: Sequence[Entry], kind: ChangeKind, generation: int) -> None:
+        added = items(entries)
         listeners = self._layers.watching() if added else []
         if not listeners:
             return
         event = self._event(kind, added, (), generation)
         told, error = tell_in_turn(listeners, event)
         if error is not None:
-            with self._layers.lock:
-                self._owned.pop(registration, None)
-                _, generation = self._layers.withdraw(registration.entries)
-                registration.entries = ()
+            _, generation = self._withdraw(entries)
             raise_all([error, *tell_all(told, withdrawal(event, generation))], UNTOLD)
 
     def _release(self, registration: Registration) -> None:
-        with self._layers.lock:
-            if registration not in self._owned:
-                return
-            del self._owned[registration]
-            gone, generation = self._layers.withdraw(registration.entries)
-            registration.entries = ()
+        """Withdraw the entries of *registration* that are still there, and tell it."""
+        entries, registration.entries = registration.entries, ()
+        gone, generation = self._withdraw(entries)
         if removed := items(gone):
             event = self._event("disposed", (), removed, generation)
             raise_all(tell_all(self._layers.watching(), event), UNTOLD)
+
+    def _withdraw(self, entries: Sequence[Entry]) -> tuple[list[Entry], int]:
+        with self._layers.lock:
+            # Where this lifetime is being disposed, they are withdrawn with all the rest.
+            mine = [entry for entry in entries if self._owned.pop(entry, entry) is None]
+            withdrawn = self._layers.withdraw(mine)
+            for entry in mine:
+                entry.empty()
+            return withdrawn
 
     def _event(
         self,
@@ -265,8 +272,8 @@ class Lifetime:
     def _entries(self) -> Iterator[Entry]:
         """Give the entries that this very lifetime registered."""
         for owned in self._owned:
-            if isinstance(owned, Registration):
-                yield from owned.entries
+            if isinstance(owned, Entry):
+                yield owned
 
     def _refuse_async(self, twin: str) -> None:
         if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned):
@@ -291,7 +298,7 @@ class Lifetime:
             elif isinstance(owned, Cleanup):
                 await _collect(_run(owned), errors, owner)
             else:
-                owned.entries = ()
+                owned.empty()
         self._owned.clear()
         # A disposed scope can be a parent for long: it must not hold its owner.
         self._owner = self._ending = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from types import MethodType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from dsh_prompt.coroutines import ForeignCancellationError
 from dsh_prompt.errors import AsyncProviderError, InvalidContributionError, ProviderError, text_of
@@ -143,8 +143,15 @@ def _inspected_shape(function: Callable[..., Any], label: str) -> tuple[bool, bo
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
+def is_plain_function(function: object) -> TypeGuard[FunctionType]:
+    """Tell whether *function* is what its code says: not wrapped, marked or decorated."""
+    return type(function) is FunctionType and not function.__dict__
+
+
 def is_async_callable(function: object) -> bool:
     """Tell whether calling *function* gives a coroutine."""
+    if is_plain_function(function):
+        return bool(function.__code__.co_flags & inspect.CO_COROUTINE)
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
     )
