@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -126,6 +125,8 @@ async def _left_out(plan: Plan, run: Run) -> tuple[AbstractSet[int], AbstractSet
 def _complete_index(sections: BlocksPlan, left_out: AbstractSet[int]) -> int | None:
     complete = [index for index in sections.complete if index not in left_out]
     if len(complete) > 1:
+        import json  # noqa: PLC0415 - only for this error
+
         names = tuple(sections.blocks[index].name for index in complete)
         listed = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
         owners = ", ".join(sections.blocks[index].source.owner for index in complete)

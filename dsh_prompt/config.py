@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from dsh_prompt.config_files import (
-    ConfigFile,
-    find_project_file,
-    find_user_file,
-    read_config_file,
-)
-from dsh_prompt.errors import ConfigError
+from dsh_prompt.errors import ConfigError, short
 from dsh_prompt.settings import Ignored, Settings, SettingsLayer, merged
 from dsh_prompt.structuring import UNDOCUMENTED, in_file, structure
 from dsh_prompt.tool_order import check_tool_order
-from dsh_prompt.trust import TrustStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from dsh_prompt.config_files import ConfigFile
     from dsh_prompt.structuring import Place
 
 LAYOUTS = ("order", "cache-first")
@@ -35,7 +29,7 @@ def _of_type(kind: type, noun: str) -> Any:
     def check(_: object, attribute: Any, value: object) -> None:
         if not isinstance(value, kind):
             raise ConfigError(
-                f"{attribute.name}: expected {noun}, got {value!r}", path=attribute.name
+                f"{attribute.name}: expected {noun}, got {short(value)}", path=attribute.name
             )
 
     return check
@@ -47,7 +41,7 @@ def _positive(_: object, attribute: Any, value: object) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < math.inf:  # type: ignore[operator]
         raise ConfigError(
-            f"{attribute.name}: expected a positive number of seconds, got {value!r}",
+            f"{attribute.name}: expected a positive number of seconds, got {short(value)}",
             path=attribute.name,
         )
 
@@ -60,7 +54,7 @@ def _strings(value: Any) -> tuple[str, ...]:
 def _check_strings(_: object, attribute: Any, value: object) -> None:
     if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
         raise ConfigError(
-            f"{attribute.name}: expected a list of strings, got {value!r}", path=attribute.name
+            f"{attribute.name}: expected a list of strings, got {short(value)}", path=attribute.name
         )
 
 
@@ -73,16 +67,18 @@ def _check_order(instance: object, attribute: Any, value: tuple[str, ...] | None
 def _check_layout(_: object, attribute: Any, value: object) -> None:
     if value not in LAYOUTS:
         choices = " or ".join(map(repr, LAYOUTS))
-        raise ConfigError(f"{attribute.name}: expected {choices}, got {value!r}", path="layout")
+        raise ConfigError(
+            f"{attribute.name}: expected {choices}, got {short(value)}", path="layout"
+        )
 
 
 def _check_tables(_: object, attribute: Any, value: object) -> None:
     if not isinstance(value, dict):
-        raise ConfigError(f"config: expected a table, got {value!r}", path=attribute.name)
+        raise ConfigError(f"config: expected a table, got {short(value)}", path=attribute.name)
     for name, table in value.items():
         if not isinstance(table, dict):
             raise ConfigError(
-                f"config.{name}: expected a table, got {table!r}", path=f"config.{name}"
+                f"config.{name}: expected a table, got {short(table)}", path=f"config.{name}"
             )
 
 
@@ -128,8 +124,10 @@ class Config:
     #: The project's file, or else the user's own, and all that `load` read, the nearest last;
     #: what of it has no effect.
     file: str | None = attrs.field(default=None, **_INTERNAL)
-    files: tuple[ConfigFile, ...] = attrs.field(default=(), **_INTERNAL)
+    files: tuple[Any, ...] = attrs.field(default=(), **_INTERNAL)
     ignored: tuple[Ignored, ...] = attrs.field(default=(), **_INTERNAL)
+    #: Which plugins the user's own settings want, where the project's file is not trusted.
+    own_plugins: PluginsConfig | None = attrs.field(default=None, **_INTERNAL)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None) -> Config:
@@ -154,14 +152,21 @@ class Config:
         with file, line, key and nearest key, for a file that cannot be read, or says what it
         should not.
         """
-        own = find_user_file()
+        from pathlib import Path  # noqa: PLC0415 - only where files are read
+
+        from dsh_prompt import config_files, trust  # noqa: PLC0415
+
+        own = config_files.find_user_file()
         if path is not None and not isinstance(path, str | Path):
             raise TypeError(f"path must be a str or a Path, not {type(path).__name__}")
-        project = find_project_file(Path.cwd()) if path is None else read_config_file(Path(path))
-        if project is None or (own is not None and project.path == own.path):
+        if path is None:
+            project = config_files.find_project_file(Path.cwd())
+        elif (project := config_files.read_config_file(Path(path))) is None:
+            raise ConfigError(f"{path}: has no table tool.dsh-prompt", file=str(path))
+        if project is None or config_files.is_user_file(project.path):
             return cls() if own is None else _merged(cls, [(own, True)])
         if trusted is None:
-            trusted = TrustStore.of_user().trusts(project.path, project.content)
+            trusted = trust.TrustStore.of_user().trusts(project.path, project.content)
         layers = [(project, trusted)] if own is None else [(own, True), (project, trusted)]
         return _merged(cls, layers)
 
@@ -179,6 +184,7 @@ def _merged(cls: type[Config], layers: Sequence[tuple[ConfigFile, bool]]) -> Con
     nearest, trusted = layers[-1]
     together = _structured(cls, merged(file.data for file, _ in layers), in_file(None))
     plugins = together.plugins
+    own: PluginsConfig | None = None
     ignored: list[Ignored] = []
     if not trusted:
         own = alone[0].plugins if len(alone) > 1 else PluginsConfig()
@@ -196,6 +202,7 @@ def _merged(cls: type[Config], layers: Sequence[tuple[ConfigFile, bool]]) -> Con
         file=str(nearest.path),
         files=tuple(file for file, _ in layers),
         ignored=tuple(ignored),
+        own_plugins=own,
     )
 
 

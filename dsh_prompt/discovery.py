@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -41,6 +40,8 @@ class Installed:
 
     def modules(self) -> list[str]:
         """Name the loaded modules whose files the distribution recorded as its own."""
+        from pathlib import Path  # noqa: PLC0415 - only to unload or reload
+
         dist: Any = self.entry_point.dist
         files = {Path(str(dist.locate_file(file))).resolve() for file in dist.files or ()}
         return [

@@ -6,7 +6,6 @@ where a program may want them.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -121,6 +120,8 @@ class ConfigError(PromptError, ValueError):
         self.path = path
         self.file = file
         self.line = line
+        #: The paths of all that is wrong, *path* first.
+        self.paths: tuple[str, ...] = (path,)
 
 
 class ToolOrderError(ConfigError):
@@ -170,8 +171,15 @@ def text_of(error: BaseException) -> str:
         return "(it has no text)"
 
 
+#: Longer than any path that somebody could read, and than a name that somebody mistyped.
+LONGEST_NAME = 4096
+LONGEST_GUESS = 100
+
+
 def shown(name: str) -> str:
-    """Give *name*, somebody else's choice, with what is not printable escaped."""
+    """Give *name*, somebody else's choice: what is not printable escaped, not too long."""
+    if len(name) > LONGEST_NAME:
+        name = f"{name[:LONGEST_NAME]}..."
     if name.isprintable():
         return name
     return "".join(
@@ -179,9 +187,25 @@ def shown(name: str) -> str:
     )
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Give ``; did you mean "x"?`` for the closest of the *known* names, or ``""``."""
-    close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+def short(value: object) -> str:
+    """Give *value* as code, cut where it is long: an error is no place for a whole file."""
+    from reprlib import Repr  # noqa: PLC0415 - only for an error
+
+    brief = Repr()
+    brief.maxstring = brief.maxother = 80
+    return brief.repr(value)
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """Give ``; did you mean "x"?`` for the closest of the *known* names, or ``""``.
+
+    *cutoff* is how similar it has to be, from 0 to 1, as `difflib` counts it.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - only for an error
+
+    if len(name) > LONGEST_GUESS:
+        return ""
+    close = get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
     return f'; did you mean "{close[0]}"?' if close else ""
 
 

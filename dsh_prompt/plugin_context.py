@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from copy import deepcopy
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from dsh_prompt.model.source import Source
     from dsh_prompt.plugin_hooks import Candidate
     from dsh_prompt.settings import Ignored
+    from dsh_prompt.structuring import Admit
 
 
 @attrs.frozen
@@ -269,7 +269,11 @@ def configure(
         raise TypeError(f"its Config must be an attrs class, not {cls!r}")
     if isinstance(given, cls):
         return given, ()
-    build = partial(
-        structure, cls=cls, where=where, place=place, subject=f"config of {candidate.label}"
-    )
-    return given.structured(cls, build) if isinstance(given, Settings) else (build(given), ())
+    subject = f"config of {candidate.label}"
+
+    def build(table: object, admit: Admit) -> Any:
+        return structure(table, cls, where=where, place=place, subject=subject, admit=admit)
+
+    if isinstance(given, Settings):
+        return given.structured(build)
+    return build(given, lambda table, _: table), ()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import attrs
 
 from dsh_prompt.changes import tell_all, tell_in_turn, withdrawal
-from dsh_prompt.config_files import has_setting
-from dsh_prompt.discovery import Discovery, Installed, discover
 from dsh_prompt.disposable import Scope
 from dsh_prompt.errors import (
     AsyncProviderError,
@@ -25,34 +22,22 @@ from dsh_prompt.errors import (
     raise_all,
     shown,
 )
-from dsh_prompt.hookspecs import plugin_names
+from dsh_prompt.plugin_choice import LeftOut, choose
 from dsh_prompt.plugin_context import PluginContext, PluginInfo
 from dsh_prompt.plugin_hooks import Candidate, read_hooks
 from dsh_prompt.registration import UNTOLD, items
-from dsh_prompt.settings import notices
+from dsh_prompt.settings import Ignored, notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dsh_prompt.changes import Item
-    from dsh_prompt.config import Config
+    from dsh_prompt.discovery import Discovery, Installed
     from dsh_prompt.disposable import DisposableContext
-    from dsh_prompt.settings import Ignored
     from dsh_prompt.system_prompt import SystemPrompt
 
 logger = logging.getLogger("dsh_prompt.plugins")
 logger_of_config = logging.getLogger("dsh_prompt.config")
-
-#: Comma-separated names: if set, ``load_entry_points`` loads no others.
-PLUGINS_VARIABLE = "DSH_PROMPT_PLUGINS"
-
-
-@attrs.frozen
-class LeftOut:
-    """Why an installed plugin was not loaded: *state* is ``disabled`` or ``blocked``."""
-
-    state: Literal["disabled", "blocked"]
-    reason: str
 
 
 @attrs.frozen
@@ -126,8 +111,13 @@ class Plugins:
     ) -> LoadReport:
         """Load the installed plugins; see `SystemPrompt.load_entry_points`."""
         self._host._check_active()
-        discovery = discover()
-        names, left_out = self._choice(discovery, only, block)
+        discovery = _discover()
+        loaded = self._layers.root.plugins or {}
+        choice = choose(self._host.config, discovery.plugins, loaded, only, block)
+        names, left_out = choice.names, choice.left_out
+        self._tell_kept_out(choice.kept_out)
+        for problem in choice.problems:
+            logger.warning("%s", problem)
         failed = _not_installed(names, discovery)
         wanted = [discovery.plugins[name] for name in names if name not in failed]
         contexts: list[PluginContext] = []
@@ -155,8 +145,9 @@ class Plugins:
                 failed[context._candidate.name] = refusal
         ignored = (*self._host.config.ignored, *(one for c in contexts for one in c.ignored))
         self._tell_ignored(ignored)
-        loaded = tuple(context.plugin for context in shown)
-        return LoadReport(loaded, failed, left_out, discovery.problems, ignored)
+        infos = tuple(context.plugin for context in shown)
+        problems = (*discovery.problems, *choice.problems)
+        return LoadReport(infos, failed, left_out, problems, ignored)
 
     def context(self, name: str, scope: Scope | None) -> PluginContext:
         """Give the context of a loaded plugin, or raise `PluginNotFoundError`."""
@@ -191,6 +182,15 @@ class Plugins:
         for notice in notices(new):
             logger_of_config.warning("%s", notice)
 
+    def _tell_kept_out(self, names: Iterable[str]) -> None:
+        """Log, once for this host, what a file that is not trusted takes away from the user."""
+        file = str(self._host.config.file)
+        new = [name for name in names if Ignored(file, name) not in self._told]
+        self._told.update(Ignored(file, name) for name in new)
+        if new:
+            message = "%s is not trusted, and keeps out plugins that you would have: %s"
+            logger_of_config.warning(message, shown(file), quoted(sorted(new)))
+
     def _owner(self, scope: Scope | None) -> DisposableContext:
         if scope is None:
             return self._host
@@ -200,10 +200,10 @@ class Plugins:
 
     def _candidate(self, plugin: object, name: str | None) -> Candidate:
         if isinstance(plugin, str):
-            installed = discover().plugins
+            installed = _discover().plugins
             if plugin not in installed:
                 raise PluginNotFoundError(
-                    f'no plugin "{plugin}" is installed{nearest(plugin, installed)}'
+                    f'no plugin "{shown(plugin)}" is installed{nearest(plugin, installed)}'
                     f"; installed are {quoted(installed) or 'none'}"
                 )
             return self._imported(installed[plugin], name)
@@ -303,65 +303,20 @@ class Plugins:
             raise_all(errors, UNTOLD)
         return contexts
 
-    def _choice(
-        self, discovery: Discovery, only: Iterable[str] | None, block: Iterable[str]
-    ) -> tuple[list[str], dict[str, LeftOut]]:
-        """Name the plugins to load, and tell why others that are installed are left out."""
-        settings = self._host.config.plugins
-        asked = None if only is None else plugin_names(only, "only")
-        blocked = plugin_names(block, "block")
-        allowed = _allowed_by_environment()
-        config = self._host.config
 
-        def objection(name: str) -> LeftOut | None:
-            if name in blocked:
-                return LeftOut("blocked", "the caller blocked it")
-            if name in settings.disable:
-                return LeftOut(
-                    "disabled", f"plugins.disable in {_place(config, 'disable')} names it"
-                )
-            if allowed is not None and name not in allowed:
-                return LeftOut("blocked", f"{PLUGINS_VARIABLE} does not name it")
-            if asked is not None:
-                return None if name in asked else LeftOut("blocked", "the caller named others")
-            if settings.autoload or name in settings.enable:
-                return None
-            place = _place(config, "autoload")
-            return LeftOut(
-                "disabled",
-                f"plugins.autoload in {place} is off, and plugins.enable does not name it",
-            )
+def _discover() -> Discovery:
+    from dsh_prompt.discovery import discover  # noqa: PLC0415 - only where something is looked for
 
-        loaded = self._layers.root.plugins or {}
-        candidates = dict.fromkeys((*(asked or ()), *discovery.plugins, *settings.enable))
-        objections = {name: objection(name) for name in candidates if name not in loaded}
-        names = [name for name, left_out in objections.items() if left_out is None]
-        return names, {
-            name: left_out
-            for name, left_out in objections.items()
-            if left_out is not None and name in discovery.plugins
-        }
-
-
-def _place(config: Config, key: str) -> str:
-    """Give the nearest file that says *key* of ``[plugins]``."""
-    said = [
-        shown(str(file.path)) for file in config.files if has_setting(file.data, f"plugins.{key}")
-    ]
-    return said[-1] if said else config.file or "the configuration"
-
-
-def _allowed_by_environment() -> set[str] | None:
-    """Give the names that the safety switch lets through; None where it is not set."""
-    value = os.environ.get(PLUGINS_VARIABLE)
-    return None if value is None else {name.strip() for name in value.split(",")}
+    return discover()
 
 
 def _not_installed(names: Iterable[str], discovery: Discovery) -> dict[str, PromptError]:
     """Give the error for each of *names* that no installed distribution offers."""
     installed = discovery.plugins
     return {
-        name: PluginNotFoundError(f'no plugin "{name}" is installed{nearest(name, installed)}')
+        name: PluginNotFoundError(
+            f'no plugin "{shown(name)}" is installed{nearest(name, installed)}'
+        )
         for name in names
         if name not in installed
     }

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import reduce
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import attrs
 
 from dsh_prompt.errors import ConfigError, quoted, shown
+from dsh_prompt.structuring import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dsh_prompt.config_files import ConfigFile
+    from dsh_prompt.structuring import Admit
 
 T = TypeVar("T")
+
+#: Settings of one file that a message lists.
+MOST_LISTED = 10
 
 
 @attrs.frozen
@@ -32,7 +37,7 @@ class Ignored:
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return shown(f"{self.key} ({quoted(self.names)})" if self.names else self.key)
+        return shown(f"{self.key} ({_some(quoted, self.names)})" if self.names else self.key)
 
 
 def notices(ignored: Iterable[Ignored]) -> list[str]:
@@ -43,10 +48,15 @@ def notices(ignored: Iterable[Ignored]) -> list[str]:
     for one in ignored:
         by_file.setdefault(one.file, []).append(str(one))
     return [
-        f"{shown(file)} is not trusted, so these of its settings are ignored: {', '.join(keys)}; "
-        f"read the file, then run: dsh-prompt trust {shown(quote(file))}"
+        f"{shown(file)} is not trusted, so these of its settings are ignored: "
+        f"{_some(', '.join, keys)}; read the file, then run: dsh-prompt trust {shown(quote(file))}"
         for file, keys in by_file.items()
     ]
+
+
+def _some(join: Callable[[Iterable[str]], str], items: Sequence[str]) -> str:
+    more = len(items) - MOST_LISTED
+    return join(items[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 @attrs.frozen
@@ -61,8 +71,7 @@ class SettingsLayer:
 class Settings(dict[str, Any]):
     """A plugin's table: what all files say, the nearest first; remembers who says what.
 
-    It is an ordinary dict to everybody else, so that copies of a configuration keep it.
-    *where* is its dotted path in the files.
+    It reads like any other dict, and refuses change. *where* is its dotted path in the files.
     """
 
     def __init__(self, layers: Sequence[SettingsLayer], where: str) -> None:
@@ -70,31 +79,46 @@ class Settings(dict[str, Any]):
         self.where = where
         self._layers = tuple(layers)
 
-    def structured(
-        self, cls: type[T], build: Callable[[dict[str, Any]], T]
-    ) -> tuple[T, list[Ignored]]:
-        """Give the attrs class *cls*, as *build* makes it of a table, and what was ignored.
+    def structured(self, build: Callable[[Mapping[str, Any], Admit], T]) -> tuple[T, list[Ignored]]:
+        """Give the configuration, as *build* makes it of a table, and what was ignored.
 
-        What the class marks as needing trust comes from trusted files alone.
+        What its class marks as needing trust comes from trusted files alone.
         """
-        keys: dict[str, list[str]] = {}
-        tables = []
-        for layer in self._layers:
-            left_out: list[str] = []
-            trusted = layer.trusted
-            table = layer.table if trusted else _unmarked(layer.table, cls, self.where, left_out)
-            tables.append(table)
-            if left_out:
-                keys[str(layer.file.path)] = left_out
-        ignored = [Ignored(file, key) for file, left_out in keys.items() for key in left_out]
+        trusted = merged(layer.table for layer in self._layers if layer.trusted)
+        doubtful = [layer for layer in self._layers if not layer.trusted and layer.table]
+        if not doubtful:
+            return build(trusted, lambda table, _: table), []
+        mixing = _Mixing(_marked_settings(trusted, self.where, build))
         try:
-            return build(merged(tables)), ignored
-        except ConfigError:
-            if not ignored:
+            mixed = mixing.over(trusted, doubtful[0].table, self.where)
+            built = build(mixed, mixing.admit)
+        except ConfigError as error:
+            if not set(error.paths) <= mixing.left_out.keys():
                 raise
-        # What is left of such a file cannot stand without what was left out: all of it goes.
-        trusted_tables = [layer.table for layer in self._layers if layer.trusted]
-        return build(merged(trusted_tables)), [Ignored(file, self.where) for file in keys]
+            # What is left of the file cannot stand without what was left out: all of it goes.
+            built = self._without_doubt(trusted, build, error)
+            mixing.left_out = {self.where: None}
+        file = str(doubtful[0].file.path)
+        return built, [Ignored(file, key) for key in mixing.left_out]
+
+    def _without_doubt(
+        self,
+        trusted: Mapping[str, Any],
+        build: Callable[[Mapping[str, Any], Admit], T],
+        missing: ConfigError,
+    ) -> T:
+        try:
+            return build(trusted, lambda table, _: table)
+        except ConfigError as error:
+            if not set(error.paths) <= set(missing.paths):
+                raise
+            raise type(error)(
+                f"{error}; {missing.file} says it, but is not trusted: read the file, then run "
+                "dsh-prompt trust",
+                path=error.path,
+                file=error.file,
+                line=error.line,
+            ) from error
 
     def place(self, path: str) -> tuple[str | None, int | None]:
         """Give the file, and the line in it, that the dotted *path* comes from."""
@@ -104,6 +128,16 @@ class Settings(dict[str, Any]):
                     return str(layer.file.path), line
             path = path.rpartition(".")[0]
         return None, None
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("settings that were read from files do not change; make a dict of them")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    # A copy is one that remembers as much.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Settings, (self._layers, self.where)
 
 
 def merged(tables: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -119,36 +153,84 @@ def merged(tables: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return reduce(over, tables, {})
 
 
-def needs_trust(field: attrs.Attribute[Any]) -> bool:
+def needs_trust(field: Any) -> bool:
     """Tell whether *field* is marked: ``metadata={"dsh_prompt": {"trusted": True}}``."""
     marks = field.metadata.get("dsh_prompt")
-    return isinstance(marks, Mapping) and marks.get("trusted") is True
+    return isinstance(marks, Mapping) and bool(marks.get("trusted"))
 
 
-def _unmarked(value: Any, kind: Any, path: str, left_out: list[str]) -> Any:
-    """Give *value* without what the type *kind* marks; what is *left_out* is added there."""
-    origin, arguments = get_origin(kind) or kind, get_args(kind)
-    if origin is Annotated:
-        return _unmarked(value, arguments[0], path, left_out)
-    if origin in (Union, UnionType):
-        for choice in arguments:
-            value = _unmarked(value, choice, path, left_out)
+class _Mixed(dict[str, Any]):
+    """A table, some of it from a file that is not *trusted*, and what of it is.
+
+    As the tables are taken apart by the types of their classes, each one still knows this.
+    """
+
+    def __init__(self, trusted: Mapping[str, Any], path: str) -> None:
+        super().__init__(trusted)
+        self.trusted = trusted
+        self.path = path
+
+
+class _Mixing:
+    """Puts a table that is not trusted over one that is; notes the paths it had to leave out."""
+
+    def __init__(self, marked: Iterable[str]) -> None:
+        self.left_out: dict[str, None] = {}
+        self._marked = tuple(marked)
+
+    def over(self, below: Mapping[str, Any], above: Mapping[str, Any], path: str) -> _Mixed:
+        """Put *above*, which is not trusted, over *below*: tables are merged."""
+        result = _Mixed(below, path)
+        for key, value in above.items():
+            place = f"{path}.{key}"
+            inside = below.get(key)
+            if isinstance(value, Mapping) and isinstance(inside, Mapping):
+                dict.__setitem__(result, key, self.over(inside, value, place))
+            elif any(mark.startswith((f"{place}.", f"{place}[")) for mark in self._marked):
+                # It would take marked settings away together with what they stand in.
+                self.left_out[place] = None
+            else:
+                dict.__setitem__(result, key, self._doubtful(value, place))
+        return result
+
+    def _doubtful(self, value: Any, path: str) -> Any:
+        if isinstance(value, Mapping):
+            return self.over({}, value, path)
+        if isinstance(value, list):
+            return [self._doubtful(item, f"{path}[{n}]") for n, item in enumerate(value)]
         return value
-    if isinstance(value, list | tuple):
-        item = arguments[0] if arguments else Any
-        return [_unmarked(v, item, f"{path}[{i}]", left_out) for i, v in enumerate(value)]
-    if not isinstance(value, Mapping):
-        return value
-    if not (isinstance(origin, type) and attrs.has(origin)):
-        item = arguments[-1] if arguments else Any
-        return {k: _unmarked(v, item, f"{path}.{k}", left_out) for k, v in value.items()}
-    fields = attrs.fields_dict(attrs.resolve_types(origin))
-    kept = {}
-    for key, item in value.items():
-        field = fields.get(key)
-        if field is not None and needs_trust(field):
-            left_out.append(f"{path}.{key}")
-        else:
-            # An unknown key stays, to be refused by its name.
-            kept[key] = _unmarked(item, field.type if field else Any, f"{path}.{key}", left_out)
-    return kept
+
+    def admit(self, table: Any, cls: type[Any]) -> Any:
+        """Give what of *table* may reach *cls*: of marked settings only what is trusted."""
+        if not isinstance(table, _Mixed):
+            return table
+        admitted = dict(table)
+        for field in filter(needs_trust, fields_of(cls)):
+            name = field.name
+            if name not in table or table[name] is table.trusted.get(name, self):
+                continue
+            self.left_out[f"{table.path}.{name}"] = None
+            del admitted[name]
+            if name in table.trusted:
+                admitted[name] = table.trusted[name]
+        return admitted
+
+
+def _marked_settings(
+    table: Mapping[str, Any],
+    where: str,
+    build: Callable[[Mapping[str, Any], Admit], object],
+) -> set[str]:
+    """Give the paths of the marked settings that the trusted *table* holds, at any depth."""
+    found: set[str] = set()
+
+    def note(table: Any, cls: type[Any]) -> Any:
+        if isinstance(table, _Mixed):
+            marked = (field.name for field in filter(needs_trust, fields_of(cls)))
+            found.update(f"{table.path}.{name}" for name in marked if name in table)
+        return table
+
+    # What is missing here may stand in the other file; mistakes are told when both are read.
+    with suppress(ConfigError):
+        build(_Mixing(()).over({}, table, where), note)
+    return found

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 from functools import partial
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import attrs
 
-from dsh_prompt.errors import ConfigError, PromptError, nearest, quoted, shown
+from dsh_prompt.errors import ConfigError, PromptError, nearest, quoted, short, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cattrs import Converter
 
@@ -31,6 +32,7 @@ _JSON_TYPES = {
 
 #: Gives the file and the line of a dotted path, as far as they are known.
 Place: TypeAlias = "Callable[[str], tuple[str | None, int | None]]"
+Admit: TypeAlias = "Callable[[Any, type[Any]], Any]"
 
 
 def in_file(file: str | None) -> Place:
@@ -45,25 +47,35 @@ def structure(
     where: str = "",
     place: Place = in_file(None),  # noqa: B008 - a constant
     subject: str = "",
+    admit: Admit = lambda table, _: table,
 ) -> T:
     """Build an instance of the attrs class *cls* from the JSON or TOML value *data*.
 
     *where* is the dotted path at which *data* stands, *place* tells the file and line of
-    such a path; *subject* names what has no file. Raises `ConfigError` with file, line,
-    path, what is wrong, and the nearest valid key for an unknown one.
+    such a path; *subject* names what has no file. *admit* gives what of a table may reach
+    the class that is built from it. Raises `ConfigError` with file, line, path, what is
+    wrong, and the nearest valid key for an unknown one.
     """
     # A converter of its own each time: a shared one would keep every class it has seen alive.
-    converter = _strict_converter()
+    converter = _strict_converter(admit)
     try:
         return converter.structure(data, cls)
     except PromptError:
         raise
     except Exception as error:
         problems = list(_problems(error, where))
-        text = "\n".join(_told(path, what, place, subject) for path, what, _ in problems)
+        told = [_told(path, what, place, subject) for path, what, _ in problems[:MOST_TOLD]]
+        if len(problems) > MOST_TOLD:
+            told.append(f"and {len(problems) - MOST_TOLD} more")
         path, _, error_class = problems[0]
         file, line = place(path)
-        raise error_class(text, path=path, file=file, line=line) from error
+        refusal = error_class("\n".join(told), path=path, file=file, line=line)
+        refusal.paths = tuple(path for path, _, _ in problems)
+        raise refusal from error
+
+
+#: Problems of one document that are told: what comes after is mostly more of the same.
+MOST_TOLD = 10
 
 
 def _told(path: str, what: str, place: Place, subject: str) -> str:
@@ -73,7 +85,7 @@ def _told(path: str, what: str, place: Place, subject: str) -> str:
     return ": ".join(part for part in (where, shown(path), what) if part)
 
 
-def _strict_converter() -> Converter:
+def _strict_converter(admit: Admit) -> Converter:
     from cattrs import Converter  # noqa: PLC0415 - only when a document is read
 
     converter = Converter(detailed_validation=True, forbid_extra_keys=True)
@@ -84,9 +96,10 @@ def _strict_converter() -> Converter:
         (_is_union, _union_hook),
         (_is_list, _list_hook),
         (_is_mapping, _mapping_hook),
-        (attrs.has, _class_hook),
+        (has_fields, partial(_class_hook, admit)),
     ):
-        converter.register_structure_hook_factory(is_kind, partial(hook_factory, converter))
+        factory: Any = hook_factory
+        converter.register_structure_hook_factory(is_kind, partial(factory, converter))
     return converter
 
 
@@ -97,14 +110,14 @@ def _exactly(value: object, kind: type[Any]) -> Any:
     """Take *value* if it is of *kind*; an int is a number too, but a boolean is not."""
     wanted = (int, float) if kind is float else kind
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind is not bool):
-        raise TypeError(f"expected {_JSON_TYPES[kind]}, got {value!r}")
+        raise TypeError(f"expected {_JSON_TYPES[kind]}, got {short(value)}")
     return value
 
 
 def _container(value: object, kind: type[Any]) -> Any:
     wanted = (list, tuple) if kind is tuple else collections.abc.Mapping
     if not isinstance(value, wanted):
-        raise TypeError(f"expected {_JSON_TYPES[kind]}, got {value!r}")
+        raise TypeError(f"expected {_JSON_TYPES[kind]}, got {short(value)}")
     return kind(value)
 
 
@@ -117,11 +130,11 @@ def _one_of(value: object, kind: Any) -> Any:
     # The type too: True is 1 to "in".
     if not any(value == choice and type(value) is type(choice) for choice in get_args(kind)):
         choices = " or ".join(repr(choice) for choice in get_args(kind))
-        raise ValueError(f"expected {choices}, got {value!r}")
+        raise ValueError(f"expected {choices}, got {short(value)}")
     return value
 
 
-def _class_hook(converter: Converter, cls: type[Any]) -> Any:
+def _class_hook(admit: Admit, converter: Converter, cls: type[Any]) -> Any:
     from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415
 
     left_out: Any = {name: override(omit=True) for name in _undocumented(cls)}
@@ -137,7 +150,7 @@ def _class_hook(converter: Converter, cls: type[Any]) -> Any:
     def structure_table(value: object, _: object) -> Any:
         if isinstance(value, cls):
             return value
-        return structure_fields(_container(value, dict), cls)
+        return structure_fields(_container(admit(value, cls), dict), cls)
 
     return structure_table
 
@@ -147,13 +160,24 @@ UNDOCUMENTED = {"dsh_prompt": {"document": False}}
 
 
 def document_keys(cls: type[Any]) -> list[str]:
-    """Name the fields of the attrs class *cls* that a document may hold."""
+    """Name the fields of the class *cls* that a document may hold."""
     left_out = _undocumented(cls)
-    return [f.name for f in attrs.fields(cls) if f.init and f.name not in left_out]
+    return [f.name for f in fields_of(cls) if f.init and f.name not in left_out]
+
+
+def has_fields(cls: Any) -> bool:
+    """Tell whether *cls* is an attrs class, or a dataclass."""
+    return attrs.has(cls) or (isinstance(cls, type) and dataclasses.is_dataclass(cls))
+
+
+def fields_of(cls: Any) -> Sequence[Any]:
+    """Give the fields of an attrs class or a dataclass; both have a name and metadata."""
+    cls = get_origin(cls) or cls
+    return attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls)
 
 
 def _undocumented(cls: type[Any]) -> set[str]:
-    return {field.name for field in attrs.fields(cls) if field.metadata == UNDOCUMENTED}
+    return {field.name for field in fields_of(cls) if field.metadata == UNDOCUMENTED}
 
 
 def _is_list(kind: Any) -> bool:
@@ -223,7 +247,7 @@ def _union_hook(converter: Converter, kind: Any) -> Any:
             except Exception:  # noqa: BLE001, S112 - the next choice may fit
                 continue
         nouns = [_JSON_TYPES.get(get_origin(choice) or choice, "a table") for choice in choices]
-        raise TypeError(f"expected {' or '.join(dict.fromkeys(nouns))}, got {value!r}")
+        raise TypeError(f"expected {' or '.join(dict.fromkeys(nouns))}, got {short(value)}")
 
     return structure_choice
 

@@ -77,8 +77,8 @@ class ToolRegistry:
     def schemas(self, scope: Scope | None = None) -> list[ToolSchema]:
         """Give the schemas that *scope* sees (None: the global level), by name."""
         with self._layers.lock:
-            tools = visible_tools(self._chain(scope))
-        return sorted((tool.value for tool in tools), key=lambda tool: utf16_key(tool.name))
+            tools = [entry.value for entry in visible_tools(self._chain(scope))]
+        return sorted(tools, key=lambda tool: utf16_key(tool.name))
 
     def get(self, name: str, scope: Scope | None = None) -> ToolSchema | None:
         """Give the schema that *scope* sees under *name*, or None where it sees none."""

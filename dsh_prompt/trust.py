@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dsh_prompt.config_files import user_directory
+from dsh_prompt.config_files import read_content, user_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,8 @@ class Trusted:
     def state(self) -> str:
         """``trusted``, or why it is not in force: ``changed``, or ``gone``."""
         try:
-            content = self.path.read_bytes()
-        except OSError:
+            content = read_content(self.path)
+        except (OSError, ValueError):
             return "gone"
         return "trusted" if digest_of(content) == self.digest else "changed"
 
@@ -48,11 +48,11 @@ class TrustStore:
 
         What cannot be read trusts nothing.
         """
-        return self._read(self._file(path)) == Trusted(_place(path), digest_of(content))
+        return self._read(self._file(path)) == Trusted(place_of(path), digest_of(content))
 
     def trust(self, path: Path, content: bytes) -> Trusted:
         """Record that the file at *path* is trusted with this *content*; raises `OSError`."""
-        record = Trusted(_place(path), digest_of(content))
+        record = Trusted(place_of(path), digest_of(content))
         text = json.dumps({"path": os.fspath(record.path), "sha256": record.digest})
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = self.folder / f".{os.urandom(8).hex()}"
@@ -73,17 +73,17 @@ class TrustStore:
         yield from sorted(filter(None, records), key=lambda record: record.path)
 
     def _file(self, path: Path) -> Path:
-        return self.folder / f"{digest_of(os.fsencode(_place(path)))}.json"
+        return self.folder / f"{digest_of(os.fsencode(place_of(path)))}.json"
 
     def _read(self, file: Path) -> Trusted | None:
         try:
             data = json.loads(file.read_text("ascii"))
             return Trusted(Path(data["path"]), str(data["sha256"]))
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 
 
-def _place(path: Path) -> Path:
+def place_of(path: Path) -> Path:
     """Give the one name of *path*; a link as the last step stays itself."""
     return path.parent.resolve() / path.name
 

@@ -42,7 +42,7 @@ RANKS: tuple[tuple[str, ...], ...] = (
     ("render", "tool_registry", "listeners", "waterfall", "evaluation", "invariants"),
     ("entries", "plan", "assembly", "registration", "lifecycle", "held"),
     ("disposable",),
-    ("plugin_hooks", "plugin_context", "plugins"),
+    ("plugin_hooks", "plugin_choice", "plugin_context", "plugins"),
     ("system_prompt",),
     ("",),
     ("cli", "__main__"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -531,7 +532,8 @@ def test_a_line_is_that_of_the_whole_file(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["a", "a.b", "a.b.c", "a.b.c[1]", "a.b.c[1].d", 'x."', "late.r", "d.e.f", "d.e"]
+    "path",
+    ["a", "a.b", "a.b.c", "a.b.c[1]", "a.b.c[1].d", 'x."', "late.r", "d.e.f", "d.e", "list[2].b"],
 )
 def test_the_line_of_a_setting_is_that_on_which_it_begins(path: str, tmp_path: Path) -> None:
     """However a table is written, over however many lines."""
@@ -547,22 +549,129 @@ g''' } # line 7 and 8
 [late]
 # line 10
 r = 1
+[[list]]
+a = 1
+[[list]]
+a = '''['''
+[[list]]
+b = 1
 """
     file.write_text(text)
     found = read_config_file(file)
     assert found is not None
-    lines = {"a": 2, "x": 6, "d": 7, "late.r": 11}
+    lines = {"a": 2, "x": 6, "d": 7, "late.r": 11, "list[2].b": 17}
     assert found.line_of(path) == lines.get(path, lines.get(path[0]))
     assert found.line_of("a.b.nowhere") is None
 
 
-def test_a_line_that_takes_too_long_to_find_is_left_out(tmp_path: Path) -> None:
+def test_lines_that_take_too_long_to_find_are_left_out(tmp_path: Path) -> None:
     """A checkout must not make an error message the longest part of a run."""
     file = tmp_path / "dsh-prompt.toml"
-    file.write_text("x = [\n" + "1,\n" * 20_000 + "]\ny = 1\n")
+    file.write_text("".join(f"k{n} = 1 # {'x' * 100}\n" for n in range(5000)))
     found = read_config_file(file)
     assert found is not None
-    assert found.line_of("y") is None
+    lines = [found.line_of(f"k{n}") for n in range(0, 5000, 100)]
+    assert lines[0] == 1
+    assert lines[-1] is None
+
+
+def test_many_mistakes_are_told_in_part(tmp_path: Path) -> None:
+    """The first ones, and how many more there are."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text("".join(f"k{n:03} = 1\n" for n in range(500)))
+    with pytest.raises(ConfigError) as caught:
+        Config.load(file)
+    told = str(caught.value).splitlines()
+    assert len(told) == 11
+    assert told[0].startswith(f"{file}:1: k000: unknown key")
+    assert told[-1] == "and 490 more"
+    assert len(caught.value.paths) == 500
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["a." * 200 + "a", " . ".join(['"a"'] * 200), "[" + "a." * 200 + "a]", "x = {" + "''." * 200],
+)
+def test_a_key_of_more_parts_than_anybody_writes_is_refused(key: str, tmp_path: Path) -> None:
+    """Its parser takes minutes for some tens of thousands."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text(f"persona = 'x'\n{key} = 1\n")
+    with pytest.raises(ConfigError, match=rf"{file}:2: has a key of more than 100 parts"):
+        Config.load(file)
+
+
+def test_a_long_value_is_told_in_part(tmp_path: Path) -> None:
+    """An error is no place for a whole file."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_text(f"hook_timeout = '{'x' * 100_000}'\n'{'k' * 100_000}' = 1\n")
+    with pytest.raises(ConfigError) as caught:
+        Config.load(file)
+    assert len(str(caught.value)) < 10_000
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    """Some editors write one."""
+    file = tmp_path / "dsh-prompt.toml"
+    file.write_bytes(b"\xef\xbb\xbfpersona = 'x'\nhook_timeout = 0\n")
+    with pytest.raises(ConfigError, match=rf"{file}:2: hook_timeout"):
+        Config.load(file)
+
+
+def test_a_table_that_is_nearly_ours_is_refused(project: Path) -> None:
+    """It would be passed over in silence."""
+    (project / "pyproject.toml").write_text("[tool.dsh_prompt]\npersona = 'x'\n")
+    with pytest.raises(ConfigError, match=r'tool\.dsh_prompt.*did you mean "tool.dsh-prompt"'):
+        Config.load()
+
+
+def test_a_given_project_file_without_the_table_is_refused(tmp_path: Path) -> None:
+    """Whoever names one means it."""
+    file = tmp_path / "pyproject.toml"
+    file.write_text("[project]\nname = 'x'\n")
+    with pytest.raises(ConfigError, match=r"has no table tool\.dsh-prompt"):
+        Config.load(file)
+
+
+def test_a_link_out_of_the_project_is_not_read(project: Path, tmp_path: Path) -> None:
+    """It may lead to anything of the user's, and be a stranger's."""
+    secret = tmp_path / "secret.toml"
+    secret.write_text("persona = ['s3cr3t']\n")
+    (project / "dsh-prompt.toml").symlink_to(secret)
+    with pytest.raises(ConfigError, match="a link that leads out of its folder") as caught:
+        Config.load()
+    assert "s3cr3t" not in str(caught.value)
+    (project / "dsh-prompt.toml").unlink()
+    (project / "real.toml").write_text("persona = 'x'\n")
+    (project / "dsh-prompt.toml").symlink_to("real.toml")
+    assert Config.load().persona == "x"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "missing.toml"])
+def test_what_is_no_file_is_a_config_error(path: str) -> None:
+    """Whatever the system says of it."""
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Config.load(path)
+
+
+def test_a_pipe_in_place_of_the_file_makes_nobody_wait(tmp_path: Path) -> None:
+    """Nor is a device read."""
+    os.mkfifo(tmp_path / "dsh-prompt.toml")
+    for path in (tmp_path / "dsh-prompt.toml", "/dev/zero"):
+        with pytest.raises(ConfigError, match="not a regular file"):
+            Config.load(path)
+
+
+def test_a_relative_folder_for_settings_is_no_folder_of_the_user(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be that of any checkout."""
+    theirs = project / ".config" / "dsh-prompt"
+    theirs.mkdir(parents=True)
+    (theirs / "dsh-prompt.toml").write_text("persona = 'theirs'\n")
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("XDG_CONFIG_HOME", ".config")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert Config.load() == Config()
 
 
 def test_a_file_larger_than_anybody_writes_is_refused(tmp_path: Path) -> None:

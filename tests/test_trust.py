@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import logging
 import os
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    NewType,
+    TypedDict,
+    TypeVar,
+)
 
 import attrs
 import pytest
 
 from dsh_prompt import Config, ConfigError, PluginLoadError, PluginsConfig, SystemPrompt, hookimpl
+from dsh_prompt.plugin_choice import choose
 from dsh_prompt.settings import Ignored, Settings
 from dsh_prompt.trust import TrustStore
 
@@ -136,8 +148,7 @@ def test_a_copy_of_a_trusted_file_is_another_file(
             file.write_bytes(project.read_bytes())
         else:
             file.symlink_to(project)
-        monkeypatch.chdir(other)
-        assert loaded()[0].program is None
+        assert loaded(Config.load(file))[0].program is None
     way_in = tmp_path / "way-in"
     way_in.symlink_to(project.parent)
     monkeypatch.chdir(way_in)
@@ -275,6 +286,228 @@ def test_a_plugin_without_a_config_class_gets_its_table(project: Path, own: Path
     plain = Plain()
     SystemPrompt(Config.load()).load(plain, name="run")
     assert dict(plain.config) == {"x": 5}
+
+
+# Wherever the mark stands
+
+
+@dataclasses.dataclass
+class PlainServer:
+    """A dataclass with a mark, and one that holds an attrs class with one."""
+
+    command: str = dataclasses.field(default="", metadata=TRUSTED)
+    server: Server | None = None
+
+
+class TypedServer(TypedDict):
+    """A mapping with a type for each key."""
+
+    server: Server
+
+
+Alias = NewType("Alias", Server)
+Item = TypeVar("Item")
+
+
+@attrs.frozen
+class Box(Generic[Item]):
+    """A class whose field has whatever type."""
+
+    item: Item | None = None
+
+
+class ServerBox(Box[Server]):
+    """One that holds a server."""
+
+
+TYPES: list[tuple[Any, Any]] = [
+    (Server, {"command": "EVIL"}),
+    (Server | None, {"command": "EVIL"}),
+    (list[Server], [{"command": "EVIL"}]),
+    (tuple[Server, ...], [{"command": "EVIL"}]),
+    (tuple[str, Server], ["x", {"command": "EVIL"}]),
+    (tuple[PlainServer, Server], [{}, {"command": "EVIL"}]),
+    (dict[str, Server], {"a": {"command": "EVIL"}}),
+    (dict[str, list[Server]], {"a": [{"command": "EVIL"}]}),
+    (Mapping[str, Server], {"a": {"command": "EVIL"}}),
+    (Sequence[Server], [{"command": "EVIL"}]),
+    (Annotated[Server, "x"], {"command": "EVIL"}),
+    (Alias, {"command": "EVIL"}),
+    (Final[Server], {"command": "EVIL"}),
+    (PlainServer, {"command": "EVIL"}),
+    (PlainServer, {"server": {"command": "EVIL"}}),
+    (TypedServer, {"server": {"command": "EVIL"}}),
+    (str | Server, {"command": "EVIL"}),
+    (Box[Server], {"item": {"command": "EVIL"}}),
+    (ServerBox, {"item": {"command": "EVIL"}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), TYPES, ids=lambda item: str(item)[:40])
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_mark_is_found_in_every_type(
+    kind: Any, value: Any, trusted: bool, project: Path, own: Path
+) -> None:
+    """As far as a type can be structured, it can be looked through."""
+    runner = Runner()
+    config_class = attrs.make_class("Config", {"x": attrs.field(type=kind, default=None)})
+    vars(runner)["Config"] = config_class
+    project.write_text(f"[plugins.config.run]\nx = {_toml(value)}\n")
+    prompt = SystemPrompt(Config.load(trusted=trusted))
+    try:
+        info = prompt.load(runner, name="run")
+    except PluginLoadError:
+        # What cannot be structured at all reaches nobody, trusted or not.
+        trusted = False
+    else:
+        assert (info.ignored == ()) is trusted
+    assert ("EVIL" in repr(runner.config)) is trusted
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
+    return "[" + ", ".join(map(_toml, value)) + "]" if isinstance(value, list) else repr(value)
+
+
+def test_a_checkout_does_not_take_marked_settings_away(
+    project: Path, own: Path, loaded: Any
+) -> None:
+    """A list that holds some, or a table, is not replaced by something else."""
+    own.write_text("""
+[plugins.config.run]
+title = "mine"
+[plugins.config.run.server]
+command = "mine"
+[[plugins.config.run.servers]]
+command = "mine"
+""")
+    for theirs in ("servers = []", "servers = [{ command = 'EVIL' }]", "server = 'EVIL'"):
+        project.write_text(f"[plugins.config.run]\nsize = 5\n{theirs}\n")
+        config, info = loaded()
+        assert config.server == Server("mine")
+        assert config.servers == (Server("mine"),)
+        assert (config.title, config.size) == ("mine", 5)
+        assert [one.key for one in info.ignored] == [f"plugins.config.run.{theirs.split()[0]}"]
+
+
+def test_a_plugin_that_cannot_do_without_it_says_so(project: Path, own: Path) -> None:
+    """It is not loaded, and its error tells what is not trusted."""
+
+    class Needy(Runner):
+        @attrs.frozen
+        class Config:
+            program: str = attrs.field(metadata=TRUSTED)
+
+    project.write_text("[plugins.config.run]\nprogram = 'EVIL'\n")
+    with pytest.raises(PluginLoadError) as caught:
+        SystemPrompt(Config.load()).load(Needy(), name="run")
+    assert "plugins.config.run.program: is missing" in str(caught.value)
+    assert f"{project} says it, but is not trusted" in str(caught.value)
+
+
+@pytest.mark.parametrize("mistake", ["titel = 'x'", "title = 5"])
+def test_a_mistake_is_told_although_something_is_ignored(
+    mistake: str, project: Path, own: Path, loaded: Any
+) -> None:
+    """Trust is no excuse for a typing error."""
+    project.write_text(f"[plugins.config.run]\nprogram = 'x'\n{mistake}\n")
+    with pytest.raises(ConfigError, match=rf"{project}:3: plugins\.config\.run\.tit"):
+        loaded()
+
+
+def test_settings_from_files_refuse_change(project: Path, own: Path) -> None:
+    """A change would be without effect on what the files say."""
+    project.write_text('[plugins.config.run]\nprogram = "x"\n')
+    settings = Config.load().plugins.config["run"]
+    for change in (
+        lambda: settings.__setitem__("x", 1),
+        lambda: settings.update(x=1),
+        lambda: settings.pop("program"),
+        settings.clear,
+    ):
+        with pytest.raises(TypeError, match="do not change"):
+            change()
+    assert type(dict(settings)) is dict
+
+
+def test_what_a_checkout_keeps_out_is_told_once(
+    project: Path, own: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be the plugin that guards the user."""
+    project.write_text('[plugins]\ndisable = ["guard", "mine"]\n')
+    own.write_text('[plugins]\ndisable = ["mine"]\n')
+    choice = choose(Config.load(), ["guard", "mine", "other"], (), None, ())
+    assert (choice.names, choice.kept_out) == (["other"], ["guard"])
+    assert f"plugins.disable in {project} names it" in choice.left_out["guard"].reason
+    assert choose(Config.load(trusted=True), ["guard"], (), None, ()).kept_out == []
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "file"),
+    [
+        ("autoload = false", "autoload = true", "own"),
+        ("autoload = true", "autoload = false", "project"),
+        ('disable = ["git"]', "disable = []", "own"),
+        ('disable = ["git"]', 'disable = ["git"]', "project"),
+    ],
+)
+def test_the_file_that_counts_is_named(
+    mine: str, theirs: str, file: str, project: Path, own: Path
+) -> None:
+    """Whoever wants the plugin knows where to change it."""
+    own.write_text(f"[plugins]\n{mine}\n")
+    project.write_text(f"[plugins]\n{theirs}\n")
+    reason = choose(Config.load(), ["git"], (), None, ()).left_out["git"].reason
+    assert str(own if file == "own" else project) in reason
+
+
+def test_names_that_are_nearly_right_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They would be passed over in silence; what is nowhere near may be anybody's."""
+    plugins = PluginsConfig(disable=("plan-mod", "clock"), config={"gti": {}, "audit": {}})
+    monkeypatch.setenv("DSH_PROMPT_PLUGINS", "plan-mode,gitt")
+    choice = choose(Config(plugins=plugins), ["git", "plan-mode"], (), None, ())
+    assert choice.problems == [
+        'plugins.disable names "plan-mod", which is not installed; did you mean "plan-mode"?',
+        'plugins.config names "gti", which is not installed; did you mean "git"?',
+        'DSH_PROMPT_PLUGINS names "gitt", which is not installed; did you mean "git"?',
+    ]
+
+
+@pytest.mark.parametrize("spelled", ["dsh-prompt.toml", "../dsh-prompt/dsh-prompt.toml"])
+def test_the_user_s_own_file_is_that_however_it_is_spelled(
+    spelled: str, own: Path, loaded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a relative path, or through a link."""
+    own.write_text('[plugins.config.run]\nprogram = "mine"\n')
+    monkeypatch.chdir(own.parent)
+    assert loaded(Config.load(spelled))[0].program == "mine"
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"path": "\\u0000", "sha256": ""}', "5"])
+def test_a_record_that_is_none_is_passed_over(content: str, project: Path, own: Path) -> None:
+    """It trusts nothing, and stops nobody."""
+    project.write_text("")
+    trust(project)
+    store = TrustStore.of_user()
+    [record] = store.folder.iterdir()
+    record.write_text(content)
+    assert not store.trusts(project, b"")
+    assert [one.state for one in store] in ([], ["gone"])
+    assert Config.load() == Config()
+
+
+def test_what_took_the_place_of_a_trusted_file_is_not_waited_for(project: Path, own: Path) -> None:
+    """A checkout can bring links to devices, and somebody else a pipe."""
+    for replace in (lambda path: path.symlink_to("/dev/zero"), os.mkfifo):
+        project.write_text("")
+        trust(project)
+        project.unlink()
+        replace(project)
+        assert [record.state for record in TrustStore.of_user()] == ["gone"]
+        project.unlink()
 
 
 # Which plugins are loaded

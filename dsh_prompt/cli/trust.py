@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from dsh_prompt.cli.exits import UnusableError
+from dsh_prompt.cli.output import Destination
 from dsh_prompt.config import Config
 from dsh_prompt.config_files import find_project_file, read_config_file
 from dsh_prompt.errors import PromptError, shown
-from dsh_prompt.trust import TrustStore
+from dsh_prompt.trust import TrustStore, place_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dsh_prompt.config_files import ConfigFile
 
 
@@ -44,7 +47,7 @@ def trust_command(path: str | None, untrust: bool, as_list: bool) -> None:
         raise click.UsageError("--list stands alone")
     store = TrustStore.of_user()
     if as_list:
-        _show(store)
+        _say(f"{record.state:8} {shown(str(record.path))}" for record in store)
     elif untrust:
         _untrust(store, Path.cwd() if path is None else Path(path))
     else:
@@ -61,23 +64,22 @@ def _trust(store: TrustStore, path: Path) -> None:
         raise UnusableError(str(error)) from error
     except OSError as error:
         raise UnusableError(f"trust cannot be recorded: {error}") from error
-    click.echo(f"Trusted: {shown(str(record.path))}")
+    _say([f"Trusted: {shown(str(record.path))}"])
 
 
 def _untrust(store: TrustStore, path: Path) -> None:
-    place = path.resolve()
     try:
         # The file itself may be gone, or no longer be TOML.
+        place = place_of(path)
         known = [one.path for one in store if place in (one.path, *one.path.parents)]
         forgotten = [file for file in known or [_file_at(path).path] if store.untrust(file)]
     except PromptError as error:
         raise UnusableError(str(error)) from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise UnusableError(f"trust cannot be taken back: {error}") from error
-    for file in forgotten:
-        click.echo(f"No longer trusted: {shown(str(file))}")
     if not forgotten:
         raise UnusableError(f"{shown(str(path))}: nothing there is trusted")
+    _say(f"No longer trusted: {shown(str(file))}" for file in forgotten)
 
 
 def _file_at(path: Path) -> ConfigFile:
@@ -87,6 +89,5 @@ def _file_at(path: Path) -> ConfigFile:
     return file
 
 
-def _show(store: TrustStore) -> None:
-    for record in store:
-        click.echo(f"{record.state:8} {shown(str(record.path))}")
+def _say(lines: Iterable[str]) -> None:
+    Destination.named().write("".join(f"{line}\n" for line in lines))

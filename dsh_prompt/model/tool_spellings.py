@@ -82,10 +82,14 @@ def read_tools(data: object) -> list[ToolSchema]:
 def _listed(data: object) -> tuple[str, list[Any]]:
     if isinstance(data, list):
         return "", data
-    if isinstance(data, dict) and isinstance(data.get("tools"), list):
-        return "tools", data["tools"]
-    if isinstance(data, dict) and _has_any(data, _GEMINI_LISTS):
-        return "", [data]
+    if isinstance(data, dict):
+        if isinstance(data.get("result"), dict):  # an answer in JSON-RPC, as MCP's
+            where, items = _listed(data["result"])
+            return f"result.{where}", items
+        if isinstance(data.get("tools"), list):
+            return "tools", data["tools"]
+        if _has_any(data, _GEMINI_LISTS):
+            return "", [data]
     raise InvalidContributionError(
         f'expected a list of tools, got {short_repr(data)}; in an object it stands under "tools"'
     )
@@ -94,7 +98,7 @@ def _listed(data: object) -> tuple[str, list[Any]]:
 def _read(item: object, at: str) -> Iterator[tuple[str, ToolSchema]]:
     """Give the tools in one item of the list, each with its place."""
     tool = _object(item, at)
-    if not _has_any(tool, _GEMINI_LISTS):
+    if not _has_any(_stated(tool), _GEMINI_LISTS):
         yield at, _single(tool, at)
         return
     for key, value in _stated(tool).items():
@@ -163,10 +167,13 @@ def _built(tool: dict[str, Any], at: str) -> ToolSchema:
 
 def _both(own: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     """Give the item's *own* annotations and what is *extra*, without losing either."""
-    return {
+    kept = {
         f"annotations.{key}" if extra.get(key, value) != value else key: value
         for key, value in own.items()
-    } | extra
+    }
+    if len(kept) < len(own):
+        raise InvalidContributionError("annotations: a key is there twice in the end; rename one")
+    return kept | extra
 
 
 def _merged(first: dict[str, Any], second: dict[str, Any], both: str) -> dict[str, Any]:

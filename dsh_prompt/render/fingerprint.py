@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -63,6 +62,8 @@ def _bytes(text: str) -> bytes:
 
 
 def _tool_bytes(tools: Iterable[ToolSchema]) -> bytes:
+    import json  # noqa: PLC0415 - on demand, as hashes
+
     sent = [[tool.name, tool.description, tool.parameters] for tool in tools]
     return _bytes(json.dumps(sent, ensure_ascii=False, separators=(",", ":")))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,6 +68,8 @@ def render_contexts(assembly: PromptAssembly) -> list[str]:
 
 def tool_size(tool: ToolSchema) -> int:
     """Count the characters of what a provider is sent of *tool*, as compact JSON."""
+    import json  # noqa: PLC0415 - only for logs and tables
+
     parameters = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
     return len(tool.name) + len(tool.description) + len(parameters)
 

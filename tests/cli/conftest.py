@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import pytest
 
 import dsh_prompt
+from dsh_prompt import discovery
 from dsh_prompt.cli import main
 from tests.cli.installing import Site
 
@@ -51,6 +52,17 @@ def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("DSH_PROMPT_PLUGINS", "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_other_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide what is installed beside the package: others may have plugins of their own."""
+    everything = discovery._distributions
+
+    def ours(name: str | None = None) -> list[Any]:
+        return [d for d in everything(name) if Path(d.locate_file("")).is_relative_to(tmp_path)]
+
+    monkeypatch.setattr(discovery, "_distributions", ours)
 
 
 @pytest.fixture

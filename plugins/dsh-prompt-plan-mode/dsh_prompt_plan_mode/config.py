@@ -20,7 +20,7 @@ only after the user has agreed and plan mode has ended."""
 
 REASON = "plan mode is active, which allows read-only tools alone"
 
-#: A checkout must not decide which tools plan mode takes for harmless.
+#: A checkout must not decide what plan mode says, where, nor which tools it takes for harmless.
 _TRUSTED = {"dsh_prompt": {"trusted": True}}
 
 
@@ -67,21 +67,24 @@ class Config:
 
     *read_only*: names or globs of tools that plan mode keeps, whatever their annotations say.
 
-    *not_read_only*: names or globs of tools that it never keeps; wins over all else. Neither of the
-    two is taken from a project's file that the user does not trust.
-
+    *not_read_only*: names or globs of tools that it never keeps; wins over all else.
     *reason*: what `authorize` answers for a denied tool; used by `"mask"` alone.
 
-    A value outside of these raises `ValueError` naming the field.
+    A value outside of these raises `ValueError` naming the field. All need trust: in the settings
+    that a checkout brings along they have no effect.
     """
 
-    mode: Literal["narrow", "mask"] = attrs.field(default="narrow", validator=_mode)
-    text: str = attrs.field(default=TEXT, validator=_text)
-    order: float = attrs.field(default=SectionOrder.PLAN_MODE, validator=_order)
+    mode: Literal["narrow", "mask"] = attrs.field(
+        default="narrow", validator=_mode, metadata=_TRUSTED
+    )
+    text: str = attrs.field(default=TEXT, validator=_text, metadata=_TRUSTED)
+    order: float = attrs.field(
+        default=SectionOrder.PLAN_MODE, validator=_order, metadata=_TRUSTED
+    )
     read_only: tuple[str, ...] = attrs.field(
         default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
     )
     not_read_only: tuple[str, ...] = attrs.field(
         default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
     )
-    reason: str = attrs.field(default=REASON, validator=_text)
+    reason: str = attrs.field(default=REASON, validator=_text, metadata=_TRUSTED)

@@ -100,18 +100,18 @@ def test_a_ready_configuration(plan: RuntimeState) -> None:
     assert render_prompt(prompt.assemble(state=plan)).endswith("Plan it.")
 
 
-def test_a_checkout_does_not_decide_what_is_harmless(tmp_path: Path) -> None:
-    """Without trust its globs have no effect, and all else of it has."""
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_checkout_does_not_decide_what_plan_mode_does(trusted: bool, tmp_path: Path) -> None:
+    """Until it is trusted, none of its settings has an effect."""
     file = tmp_path / "dsh-prompt.toml"
     file.write_text(
         "[plugins.config.plan-mode]\nmode = 'mask'\nread_only = ['*']\nnot_read_only = []\n"
+        "text = 'Write freely.'\norder = -2000\nreason = 'none'\n"
     )
-    allowed = {}
-    for trusted in (False, True):
-        prompt = SystemPrompt(HostConfig.load(file, trusted=trusted))
-        prompt.tool({"name": "bash"})
-        info = prompt.load(PlanMode, name="plan-mode")
-        assert len(info.ignored) == (0 if trusted else 2)
-        planning = RuntimeState(permission_mode="plan")
-        allowed[trusted] = prompt.assemble(state=planning).authorize("bash") is None
-    assert allowed == {False: False, True: True}
+    prompt = SystemPrompt(HostConfig.load(file, trusted=trusted))
+    prompt.tool({"name": "bash"})
+    info = prompt.load(PlanMode, name="plan-mode")
+    assert len(info.ignored) == (0 if trusted else 6)
+    assembly = prompt.assemble(state=RuntimeState(permission_mode="plan"))
+    assert (assembly.authorize("bash") is None) is trusted
+    assert ("Write freely." in str(assembly.to_dict())) is trusted
