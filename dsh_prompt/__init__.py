@@ -1,61 +1,140 @@
-"""Assembles what a model is told, before every call, from what many plugins contribute."""
+"""Assembles what a model is told, before every call, from what many plugins contribute.
+
+A name is imported from its module when somebody first asks for it: who needs one of them does
+not wait for all.
+"""
 
 from __future__ import annotations
 
-from dsh_prompt.changes import ChangeEvent
-from dsh_prompt.config import Config, PluginsConfig
-from dsh_prompt.disposable import DisposableContext, Scope
-from dsh_prompt.errors import (
-    AssemblyCancelledError,
-    AsyncProviderError,
-    ConfigError,
-    DisposedError,
-    DuplicateContributionError,
-    InterpolationError,
-    InvalidContributionError,
-    InvariantError,
-    MalformedReferenceError,
-    MultipleCompleteSectionsError,
-    PluginConflictError,
-    PluginLoadError,
-    PluginNotFoundError,
-    PromptError,
-    ProviderError,
-    ReservedToolNameError,
-    ScopeError,
-    ToolOrderError,
-    UndefinedVariableError,
-    UnknownVariableError,
-)
-from dsh_prompt.hookspecs import AsyncCallNext, CallNext, hookimpl, hookspec
-from dsh_prompt.model.assembled import AssembledContext, AssembledSection
-from dsh_prompt.model.context import AssembleContext
-from dsh_prompt.model.contributions import (
-    IDENTITY_SECTION,
-    PERSONA_SECTION,
-    PromptContext,
-    PromptSection,
-    SectionOrder,
-)
-from dsh_prompt.model.keys import Key
-from dsh_prompt.model.prompt_assembly import PromptAssembly
-from dsh_prompt.model.source import Source
-from dsh_prompt.model.state import RuntimeState
-from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
-from dsh_prompt.plugin_context import PluginInfo
-from dsh_prompt.plugins import LoadReport
-from dsh_prompt.registration import Registration
-from dsh_prompt.render.fingerprint import Fingerprint
-from dsh_prompt.render.projection import RuntimeContextProjection
-from dsh_prompt.render.prompt import (
-    join_context_sections,
-    render_context_sections,
-    render_context_snapshot,
-    render_prompt,
-)
-from dsh_prompt.system_prompt import SystemPrompt
-from dsh_prompt.tool_order import TOOL_ORDER_REST
-from dsh_prompt.tool_registry import ToolRegistry
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dsh_prompt.changes import ChangeEvent
+    from dsh_prompt.config import Config, PluginsConfig
+    from dsh_prompt.disposable import DisposableContext, Scope
+    from dsh_prompt.errors import (
+        AssemblyCancelledError,
+        AsyncProviderError,
+        ConfigError,
+        DisposedError,
+        DuplicateContributionError,
+        InterpolationError,
+        InvalidContributionError,
+        InvariantError,
+        MalformedReferenceError,
+        MultipleCompleteSectionsError,
+        PluginConflictError,
+        PluginLoadError,
+        PluginNotFoundError,
+        PromptError,
+        ProviderError,
+        ReservedToolNameError,
+        ScopeError,
+        ToolOrderError,
+        UndefinedVariableError,
+        UnknownVariableError,
+    )
+    from dsh_prompt.hookspecs import AsyncCallNext, CallNext, hookimpl, hookspec
+    from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+    from dsh_prompt.model.context import AssembleContext
+    from dsh_prompt.model.contributions import (
+        IDENTITY_SECTION,
+        PERSONA_SECTION,
+        PromptContext,
+        PromptSection,
+        SectionOrder,
+    )
+    from dsh_prompt.model.keys import Key
+    from dsh_prompt.model.prompt_assembly import PromptAssembly
+    from dsh_prompt.model.source import Source
+    from dsh_prompt.model.state import RuntimeState
+    from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
+    from dsh_prompt.plugin_context import PluginInfo
+    from dsh_prompt.plugins import LoadReport
+    from dsh_prompt.registration import Registration
+    from dsh_prompt.render.fingerprint import Fingerprint
+    from dsh_prompt.render.projection import RuntimeContextProjection
+    from dsh_prompt.render.prompt import (
+        join_context_sections,
+        render_context_sections,
+        render_context_snapshot,
+        render_prompt,
+    )
+    from dsh_prompt.system_prompt import SystemPrompt
+    from dsh_prompt.tool_order import TOOL_ORDER_REST
+    from dsh_prompt.tool_registry import ToolRegistry
+
+#: The module of each public name.
+_NAMES: dict[str, tuple[str, ...]] = {
+    "changes": ("ChangeEvent",),
+    "config": ("Config", "PluginsConfig"),
+    "disposable": ("DisposableContext", "Scope"),
+    "errors": (
+        "AssemblyCancelledError",
+        "AsyncProviderError",
+        "ConfigError",
+        "DisposedError",
+        "DuplicateContributionError",
+        "InterpolationError",
+        "InvalidContributionError",
+        "InvariantError",
+        "MalformedReferenceError",
+        "MultipleCompleteSectionsError",
+        "PluginConflictError",
+        "PluginLoadError",
+        "PluginNotFoundError",
+        "PromptError",
+        "ProviderError",
+        "ReservedToolNameError",
+        "ScopeError",
+        "ToolOrderError",
+        "UndefinedVariableError",
+        "UnknownVariableError",
+    ),
+    "hookspecs": ("AsyncCallNext", "CallNext", "hookimpl", "hookspec"),
+    "model.assembled": ("AssembledContext", "AssembledSection"),
+    "model.context": ("AssembleContext",),
+    "model.contributions": (
+        "IDENTITY_SECTION",
+        "PERSONA_SECTION",
+        "PromptContext",
+        "PromptSection",
+        "SectionOrder",
+    ),
+    "model.keys": ("Key",),
+    "model.prompt_assembly": ("PromptAssembly",),
+    "model.source": ("Source",),
+    "model.state": ("RuntimeState",),
+    "model.tools": ("ToolProviderResult", "ToolSchema"),
+    "plugin_context": ("PluginInfo",),
+    "plugins": ("LoadReport",),
+    "registration": ("Registration",),
+    "render.fingerprint": ("Fingerprint",),
+    "render.projection": ("RuntimeContextProjection",),
+    "render.prompt": (
+        "join_context_sections",
+        "render_context_sections",
+        "render_context_snapshot",
+        "render_prompt",
+    ),
+    "system_prompt": ("SystemPrompt",),
+    "tool_order": ("TOOL_ORDER_REST",),
+    "tool_registry": ("ToolRegistry",),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "IDENTITY_SECTION",

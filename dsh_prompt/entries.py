@@ -112,7 +112,7 @@ def block_entry(
         given = cls(**fields)
     elif fields:
         raise TypeError(f"give a {cls.__name__} or its fields, not both")
-    if not isinstance(given, cls):
+    if not isinstance(given, PromptSection | PromptContext) or not isinstance(given, cls):
         raise InvalidContributionError(f"expected a {cls.__name__}, not {type(given).__name__}")
     return BlockEntry(given, owner._layer, owner._source, owner._in_block)
 

@@ -54,7 +54,7 @@ class Entry:
     ) -> None:
         self.kind = kind
         self.name = name
-        self.value = value
+        self.value: Any = value
         self.layer = layer
         self.source = source
         self.in_block = in_block
@@ -251,8 +251,10 @@ class Layers:
             if entry.kind not in NAMED:
                 entry.key = (entry.kind, entry.sequence)
             key = entry.key
-            other = layer.entries.get(key) or (layer.reserved and layer.reserved.get(key))
-            if other:
+            other = layer.entries.get(key)
+            if other is None and layer.reserved:
+                other = layer.reserved.get(key)
+            if other is not None:
                 for placed in entries[: entries.index(entry)]:
                     self._take_out(placed)
                 raise _duplicate(entry, other)

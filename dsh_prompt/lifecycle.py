@@ -117,16 +117,16 @@ class Lifetime:
             if check is not None:
                 check()
             loading = self._loading
+            generation = None
             if loading is None or loading.entries is None:
                 generation = layers.insert(entries)
-                is_told = bool(layers.watchers.entries)
             else:
                 layers.reserve(entries)
                 loading.entries.extend(entries)
-                is_told = False
             for entry in entries:
                 self._owned[entry] = None
-        if is_told:
+        # A load is told as a whole, when it is done.
+        if generation is not None and layers.watchers.entries:
             self._announce(entries, kind, generation)
         return Registration(self, entries)
 

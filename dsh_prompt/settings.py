@@ -132,8 +132,9 @@ class Settings(dict[str, Any]):
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("settings that were read from files do not change; make a dict of them")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
+    if not TYPE_CHECKING:
+        __setitem__ = __delitem__ = __ior__ = _refuse
+        clear = pop = popitem = setdefault = update = _refuse
 
     # A copy is one that remembers as much.
     def __reduce__(self) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: From the leaves to the command. A module, or a package with all that is in it, imports at
 #: module level from its own rank and lower ones only.
 RANKS: tuple[tuple[str, ...], ...] = (
-    ("errors", "coroutines", "changes", "running"),
+    ("version", "errors", "coroutines", "changes", "running"),
     (
         "config_files",
         "trust",
@@ -246,10 +246,19 @@ def new_modules(statement: str) -> set[str]:
 
 def test_the_import_is_light() -> None:
     """What only some need is imported where it is needed."""
-    assert new_modules("import dsh_prompt") & set(LIGHT) == set()
+    assert new_modules("from dsh_prompt import *") & set(LIGHT) == set()
+
+
+def test_importing_the_package_alone_imports_no_other_module_of_it() -> None:
+    """Nor any package: a name is imported when somebody asks for it."""
+    new = new_modules("import dsh_prompt")
+    assert {name for name in new if name.partition(".")[0] in ("dsh_prompt", "attr", "pluggy")} == {
+        "dsh_prompt"
+    }
 
 
 ASSEMBLY = """
+from dsh_prompt import *
 import dsh_prompt
 before = set(sys.modules)
 prompt = dsh_prompt.SystemPrompt()

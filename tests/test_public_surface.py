@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -96,12 +97,26 @@ def test_what_a_module_exports_exists_and_what_the_package_imports_is_exported()
         for name in getattr(module, "__all__", ()):
             assert hasattr(module, name), f"{module.__name__}.{name}"
     assert len(set(dsh_prompt.__all__)) == len(dsh_prompt.__all__)
-    bound = {
-        name
-        for name, value in vars(dsh_prompt).items()
-        if not name.startswith("_") and not inspect.ismodule(value) and name != "annotations"
+    assert set(dsh_prompt._MODULES) == set(dsh_prompt.__all__)
+    assert dir(dsh_prompt) == sorted(dsh_prompt.__all__)
+
+
+def test_a_type_checker_sees_each_name_where_it_is_imported_from() -> None:
+    """What is imported when it is asked for is written down a second time, for type checkers."""
+    tree = ast.parse(inspect.getsource(dsh_prompt))
+    imported = {
+        alias.name: str(node.module).removeprefix("dsh_prompt.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("dsh_prompt.")
+        for alias in node.names
     }
-    assert bound == set(dsh_prompt.__all__)
+    assert imported == dsh_prompt._MODULES
+
+
+def test_a_name_that_is_none_is_an_attribute_error() -> None:
+    """As for every module."""
+    with pytest.raises(AttributeError, match="no attribute 'Sections'"):
+        _ = dsh_prompt.Sections
 
 
 def test_every_module_says_what_it_is_for() -> None:

@@ -12,20 +12,12 @@ from dsh_prompt.cli.plugins import plugins_command
 from dsh_prompt.cli.render import render_command
 from dsh_prompt.cli.schema import schema_command
 from dsh_prompt.cli.trust import trust_command
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - on demand
-
-    try:
-        return version("dsh-prompt")
-    except PackageNotFoundError:
-        return "(not installed)"
+from dsh_prompt.version import VERSION
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        click.echo(f"dsh-prompt {_version()}")
+        click.echo(f"dsh-prompt {VERSION}")
         context.exit()
 
 
