@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _MOST_LISTED: Final = 10
+_HIDDEN: Final = "invisible, direction-changing or private-use characters"
 
 
 @attrs.frozen
@@ -29,7 +30,7 @@ class Clean:
         if self.tags:
             yield f"holds tags of a frame, made harmless: {self.tags}"
         if self.hidden:
-            yield f"holds invisible or direction-changing characters, shown escaped: {self._listed}"
+            yield f"holds {_HIDDEN}, shown escaped: {self._listed}"
 
     @property
     def _listed(self) -> str:

@@ -18,8 +18,8 @@ _Complaint: TypeAlias = Callable[[str], str]
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
 
-#: Settings that decide which files are read, or where their text stands. A checkout that could
-#: choose these would get at files it was never meant to show, or stand before the host's rules.
+#: A checkout that could choose these would get at files it was never meant to show, stand before
+#: the host's rules, silence the user's own file with a budget of nothing, or fill each call.
 _TRUSTED: Final = {"dsh_prompt": {"trusted": True}}
 
 
@@ -28,9 +28,7 @@ def _listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _each(
-    complaint: Callable[[str], str],
-) -> Callable[[object, attrs.Attribute[Any], object], None]:
+def _each(complaint: _Complaint) -> _Validator:
     """Make a validator of a list of strings about which there is no *complaint*."""
 
     def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
@@ -82,10 +80,12 @@ def _finite(_instance: object, field: attrs.Attribute[Any], value: object) -> No
         raise ValueError(f"{field.name} must be a finite number, not {value!r}")
 
 
+def _setting(default: object, validator: _Validator, **more: Any) -> Any:
+    return attrs.field(default=default, validator=validator, metadata=_TRUSTED, **more)
+
+
 def _list_of(default: tuple[str, ...], complaint: _Complaint) -> Any:
-    return attrs.field(
-        default=default, converter=_listed, validator=_each(complaint), metadata=_TRUSTED
-    )
+    return _setting(default, _each(complaint), converter=_listed)
 
 
 @attrs.frozen(kw_only=True)
@@ -108,16 +108,14 @@ class Config:
 
     *order*: where the section stands among the others.
 
-    A value outside of these raises `ValueError` naming the field. All but the two limits need
-    trust: in the settings that a checkout brings along they have no effect.
+    A value outside of these raises `ValueError` naming the field. All need trust: in the settings
+    that a checkout brings along they have no effect.
     """
 
     user_files: tuple[str, ...] = _list_of(("~/.config/AGENTS.md",), _about_path)
     base_names: tuple[str, ...] = _list_of(("AGENTS.md", "CLAUDE.md"), _about_name)
     local_names: tuple[str, ...] = _list_of(("AGENTS.local.md", "CLAUDE.local.md"), _about_name)
     root_markers: tuple[str, ...] = _list_of((".git",), _about_name)
-    max_bytes: int = attrs.field(default=32 * _KIB, validator=_bytes(0, 16 * _MIB))
-    max_file_bytes: int = attrs.field(default=_MIB, validator=_bytes(1, 16 * _MIB))
-    order: float = attrs.field(
-        default=SectionOrder.ENVIRONMENT, validator=_finite, metadata=_TRUSTED
-    )
+    max_bytes: int = _setting(32 * _KIB, _bytes(0, 16 * _MIB))
+    max_file_bytes: int = _setting(_MIB, _bytes(1, 16 * _MIB))
+    order: float = _setting(SectionOrder.ENVIRONMENT, _finite)

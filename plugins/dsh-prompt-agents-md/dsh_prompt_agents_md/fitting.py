@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from dsh_prompt_agents_md.cutting import cut
-from dsh_prompt_agents_md.frame import framed, quoted, section
+from dsh_prompt_agents_md.frame import GAP, framed, quoted, section
 from dsh_prompt_agents_md.values import InstructionFile
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def fit(files: Sequence[InstructionFile], limit: int) -> Fitted:
 def _versions(files: Sequence[InstructionFile], limit: int) -> Iterator[Fitted]:
     """Give ever shorter versions; the last of them fits into anything."""
     *broader, last = files
-    for index, file in enumerate(files):
-        if file.shown == "whole":
-            yield _version(_INTRO, [*_left_out(files[:index]), *files[index:]], limit)
+    first = _first_that_fits(files, limit)
+    if first is not None:
+        yield _version(_INTRO, [*_left_out(files[:first]), *files[first:]], limit)
     yield _version(_SHORT_INTRO, [*_left_out(broader), last], limit)
     for intro in (_INTRO, _SHORT_INTRO):
         yield from _with_beginning(intro, [*_left_out(broader), last], limit)
@@ -52,6 +52,35 @@ def _versions(files: Sequence[InstructionFile], limit: int) -> Iterator[Fitted]:
     notice = _notice(nothing, limit)
     yield Fitted(section(notice, framed(last.path, "")), tuple(nothing))
     yield Fitted(cut(notice, limit), tuple(nothing))
+
+
+def _first_that_fits(files: Sequence[InstructionFile], limit: int) -> int | None:
+    """Give the index of the broadest file that fits with all that follow it, if there is one.
+
+    What each takes is added up: with a version made for each of them to look at its size, a deep
+    tree would take the square of the time.
+    """
+    unnamed = InstructionFile("", "", "left out")
+    words = _size(f"{GAP}{_notice([unnamed], limit)}") - _size_of_name(unnamed)
+    names = sum(_size_of_name(file) for file in files if file.shown == "left out")
+    blocks = _size(section(_INTRO))
+    blocks += sum(_size_of_block(file) for file in files if file.shown == "whole")
+    for index, file in enumerate(files):
+        if file.shown != "whole":
+            continue
+        if blocks + (words + names if names else 0) <= limit:
+            return index
+        blocks -= _size_of_block(file)
+        names += _size_of_name(file)
+    return None
+
+
+def _size_of_name(file: InstructionFile) -> int:
+    return _size(f"{quoted(file.path)}, ")
+
+
+def _size_of_block(file: InstructionFile) -> int:
+    return _size(f"{GAP}{framed(file.path, file.text)}")
 
 
 def _version(intro: str, files: Sequence[InstructionFile], limit: int) -> Fitted:

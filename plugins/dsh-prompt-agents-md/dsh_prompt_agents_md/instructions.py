@@ -11,9 +11,9 @@ from dsh_prompt_agents_md.decoding import decode
 from dsh_prompt_agents_md.errors import UnusableError
 from dsh_prompt_agents_md.fitting import fit
 from dsh_prompt_agents_md.invisible import visible_name
-from dsh_prompt_agents_md.opening import read
+from dsh_prompt_agents_md.opening import Reader
 from dsh_prompt_agents_md.places import candidates
-from dsh_prompt_agents_md.siblings import Found, distinct
+from dsh_prompt_agents_md.siblings import Found, circular, distinct
 from dsh_prompt_agents_md.values import InstructionFile, Instructions, Problem
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ def read_instructions(
         # Where a link leads to is where the agent works.
         directory = os.path.realpath(os.fspath(workdir))
     except ValueError:
-        return Instructions("", (), (Problem(visible_name(os.fspath(workdir)), "is not a path"),))
+        return _nothing(workdir, "is not a path")
+    except OSError as exc:
+        # A relative path leads nowhere once the directory of the process is gone.
+        return _nothing(workdir, f"cannot be found: {exc.strerror}")
     problems: list[Problem] = []
     found = _find(directory, config, problems)
     fitted = fit(_cleaned(found, config.max_bytes, problems), config.max_bytes)
@@ -44,22 +47,29 @@ def read_instructions(
     return Instructions(fitted.text, fitted.files, tuple(problems))
 
 
+def _nothing(workdir: str | os.PathLike[str], what: str) -> Instructions:
+    return Instructions("", (), (Problem(visible_name(os.fspath(workdir)), what),))
+
+
 # What was found is not kept for the next time. To tell that nothing has changed takes about half
-# as long as a reading, which is a millisecond or two before a model call of seconds.
+# as long as a reading, which is half a millisecond before a model call of seconds.
 def _find(directory: str, config: Config, problems: list[Problem]) -> list[Found]:
-    return [
-        file
-        for siblings in candidates(directory, config)
-        for file in distinct(_readable(siblings, config.max_file_bytes, problems))
-    ]
+    found: list[Found] = []
+    with Reader() as reader:
+        for siblings in candidates(directory, config):
+            files = list(_readable(reader, siblings, config.max_file_bytes, problems))
+            what = "is not shown: what it points to only points on, in a circle"
+            problems += [_problem(file.candidate, what) for file in circular(files)]
+            found += distinct(files)
+    return found
 
 
 def _readable(
-    siblings: Iterable[Candidate], limit: int, problems: list[Problem]
+    reader: Reader, siblings: Iterable[Candidate], limit: int, problems: list[Problem]
 ) -> Iterator[Found]:
     for candidate in siblings:
         try:
-            if data := read(candidate, limit):
+            if data := reader.read(candidate, limit):
                 yield Found(candidate, decode(data))
         except UnusableError as exc:
             problems.append(_problem(candidate, str(exc)))

@@ -6,50 +6,53 @@ import re
 from collections import Counter
 from typing import Final
 
-#: The inside of a character class. Listed, since the tables of the interpreter differ between its
-#: versions. Tab and newline are not in it.
-INVISIBLE: Final = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0"
-    "\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff"
+from dsh_prompt_agents_md.tables import (
+    AFTER_JOINER,
+    BEFORE_JOINER,
+    EMOJI_BLOCKS,
+    IDEOGRAPHS,
+    INVISIBLE,
+    JOINING,
+    STANDARD,
+    TEXT_OR_EMOJI,
 )
 
-#: Scripts in which a joiner, or the lack of one, changes how two letters are written: Arabic and
-#: its relatives, then those of India and what lies east of it.
-_JOINING: Final = (
-    "\u0620-\u06ff\u0700-\u07ff\u0840-\u08ff\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc"
-    "\u0900-\u0dff\u0f00-\u109f\u1780-\u17b3\u17b6-\u18af\u1b00-\u1bff"
-)
-_EMOJI: Final = "\xa9\xae\u203c-\u3299\U0001f000-\U0001faff"
-_IDEOGRAPHS: Final = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_SKIN_TONES: Final = "\U0001f3fb-\U0001f3ff"
 
 
-def _flags() -> str:
+def _flags() -> dict[str, str]:
     """Match each character of the three flags that are written with tags, in its place alone."""
-    places = []
+    places: dict[str, list[str]] = {}
     for region in ("gbeng", "gbsct", "gbwls"):
         tags = "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
         for index, tag in enumerate(tags):
-            before, after = tags[:index], tags[index + 1 :]
-            places.append(f"(?<=\U0001f3f4{before}){tag}(?={after})")
-    return "|".join(places)
+            place = f"(?<=\U0001f3f4{tags[:index]}){tag}(?={tags[index + 1 :]})"
+            places.setdefault(tag, []).append(place)
+    return {tag: "|".join(alternatives) for tag, alternatives in places.items()}
 
 
-#: What may stay: each of these is part of the character before it, and seen there.
-_LEGITIMATE: Final = re.compile(
-    "|".join(
-        (
-            f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])",
-            f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])",
-            f"(?<=[0-9#*{_EMOJI}{_IDEOGRAPHS}])[\ufe00-\ufe0f]",
-            f"(?<=[{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]",
-            "(?<=[\u1800-\u180a\u1820-\u18af])[\u180b-\u180d\u180f]",
-            _flags(),
-        )
-    )
+_BETWEEN_LETTERS: Final = f"(?<=[{JOINING}]).(?=[{JOINING}])"
+_IN_EMOJI: Final = (
+    f"(?<=[{BEFORE_JOINER}]).(?=[{AFTER_JOINER}])"
+    f"|(?<=[{BEFORE_JOINER}][\ufe0f{_SKIN_TONES}]).(?=[{AFTER_JOINER}])"
 )
+_TEXT_OR_EMOJI: Final = f"(?<=[{TEXT_OR_EMOJI}])."
+#: Where each may stay: it is part of the character before it, and seen there.
+_PLACES: Final = {
+    character: re.compile(place)
+    for character, place in {
+        "\u200c": _BETWEEN_LETTERS,
+        "\u200d": f"{_BETWEEN_LETTERS}|{_IN_EMOJI}",
+        "\ufe0e": _TEXT_OR_EMOJI,
+        "\ufe0f": f"{_TEXT_OR_EMOJI}|(?<=[{EMOJI_BLOCKS}]).|(?<=[0-9#*]).(?=\u20e3)",
+        **{selector: f"(?<=[{bases}])." for selector, bases in STANDARD.items()},
+        **_flags(),
+    }.items()
+}
 _SUSPECT: Final = re.compile(f"[{INVISIBLE}]")
+#: An ideograph, and which of the shapes in which names are written it has.
+_SHAPED: Final = re.compile(f"[{IDEOGRAPHS}][\U000e0100-\U000e01ef]")
+_MOST_SHAPED: Final = 3
 _NAME: Final = re.compile("[\t\n\\\\\ud800-\udfff]")
 _SHORT: Final = {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"}
 _UNDECODED: Final = range(0xDC80, 0xDD00)
@@ -58,14 +61,34 @@ _UNDECODED: Final = range(0xDC80, 0xDD00)
 def reveal(text: str) -> tuple[str, Counter[str]]:
     """Escape what cannot be seen in *text*, and count it by character."""
     hidden: Counter[str] = Counter()
+    if not _SUSPECT.search(text):
+        return text, hidden
+    shaped = _shaped(text)
+    last_end = -1
 
-    def escaped(match: re.Match[str]) -> str:
-        if _LEGITIMATE.match(match.string, match.start()):
-            return match.group()
-        hidden[match.group()] += 1
+    def shown(match: re.Match[str]) -> str:
+        nonlocal last_end
+        character, (start, end) = match.group(), match.span()
+        place = _PLACES.get(character)
+        fits = (place and place.match(text, start)) or text[max(start - 1, 0) : end] in shaped
+        # What follows something escaped is no part of it any more.
+        if fits and start != last_end:
+            return character
+        last_end = end
+        hidden[character] += 1
         return _escape(match)
 
-    return _SUSPECT.sub(escaped, text), hidden
+    return _SUSPECT.sub(shown, text), hidden
+
+
+def _shaped(text: str) -> set[str]:
+    """Give the ideographs that may keep their selectors, with these.
+
+    Each selector could hold a byte: there are none in a text that has more of them than names need.
+    """
+    pairs = set(_SHAPED.findall(text))
+    ideographs = {pair[0] for pair in pairs}
+    return pairs if len(pairs) == len(ideographs) <= _MOST_SHAPED else set()
 
 
 def visible_name(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
     from dsh_prompt_agents_md.config import Config
 
+#: Folders of version control systems: Git, Mercurial, Subversion, Jujutsu, Bazaar, Sapling, Pijul,
+#: Darcs, CVS.
+_REPOSITORIES: Final = (".git", ".hg", ".svn", ".jj", ".bzr", ".sl", ".pijul", "_darcs", "CVS")
+
 
 @attrs.frozen
 class Bounds:
     """What a file of a project must not lead out of.
 
     A checkout may hold links, and could name the user's keys with one. Its *markers* are as much
-    out of bounds: the settings of a repository may hold a password.
+    out of bounds, and whatever a version control system keeps for itself: the settings of a
+    repository may hold a password.
     """
 
     root: str
@@ -29,10 +34,10 @@ class Bounds:
 
     def check(self, real: str) -> None:
         """Raise `UnusableError` where the *real* path, links followed, is out of bounds."""
-        if not _is_inside(real, self.root):
+        if not is_inside(real, self.root):
             raise UnusableError("is not read: it is a link that leads out of the project")
         # On some systems, .GIT is the same directory.
-        markers = {marker.casefold() for marker in self.markers}
+        markers = {marker.casefold() for marker in (*self.markers, *_REPOSITORIES)}
         for part in parts_below(self.root, real):
             if part.casefold() in markers:
                 raise UnusableError(f"is not read: it is a link into {visible_name(part)}")
@@ -54,14 +59,14 @@ class Candidate:
     @property
     def path(self) -> str:
         """Where it is."""
-        return _join(self.folder, self.name)
+        return join(self.folder, self.name)
 
     @property
     def shown(self) -> str:
         """How readers see the path: from the top of the project, or from the user's home."""
         if self.bounds:
             return _visible(parts_below(self.bounds.root, self.path))
-        if self.home and _is_inside(self.path, self.home):
+        if self.home and is_inside(self.path, self.home):
             return _visible(["~", *parts_below(self.home, self.path)])
         return visible_name(self.path)
 
@@ -84,6 +89,17 @@ def parts_below(folder: str, path: str) -> list[str]:
     return list(filter(None, path.removeprefix(folder).split(os.sep)))  # noqa: PTH206
 
 
+def join(folder: str, name: str) -> str:
+    """Give the path of *name* in *folder*, which is absolute and plain."""
+    # This is called for each name in each directory, and `os.path` takes longer.
+    return f"{folder.removesuffix(os.sep)}{os.sep}{name}"
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Tell whether *path* is *folder* or below it; both are absolute and plain."""
+    return path == folder or path.startswith(join(folder, ""))
+
+
 def _of_user(files: tuple[str, ...]) -> Iterator[Candidate]:
     home = os.path.expanduser("~")  # noqa: PTH111 - a home that is not known raises nothing
     for file in files:
@@ -96,7 +112,7 @@ def _of_user(files: tuple[str, ...]) -> Iterator[Candidate]:
 def _find_root(directory: str, markers: tuple[str, ...]) -> str:
     """Give the nearest directory upward that holds a marker, else *directory* itself."""
     folder, parent = directory, os.path.dirname(directory)  # noqa: PTH120
-    while not any(os.path.lexists(_join(folder, marker)) for marker in markers):
+    while not any(os.path.lexists(join(folder, marker)) for marker in markers):
         if parent == folder:
             return directory
         folder, parent = parent, os.path.dirname(parent)  # noqa: PTH120
@@ -107,20 +123,9 @@ def _way_down(root: str, directory: str) -> Iterator[str]:
     folder = root
     yield folder
     for part in parts_below(root, directory):
-        folder = _join(folder, part)
+        folder = join(folder, part)
         yield folder
 
 
 def _visible(parts: list[str]) -> str:
-    return "/".join(map(visible_name, parts))
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    try:
-        return os.path.commonpath((path, folder)) == folder
-    except ValueError:  # another drive
-        return False
-
-
-def _join(folder: str, name: str) -> str:
-    return os.path.join(folder, name)  # noqa: PTH118 - what os.path resolves stays a string
+    return visible_name("/".join(parts))

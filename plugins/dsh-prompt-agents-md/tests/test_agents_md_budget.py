@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
-from dsh_prompt_agents_md import Config, read_instructions
+from dsh_prompt_agents_md import Config, fitting, read_instructions
+from dsh_prompt_agents_md.frame import framed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,12 +132,33 @@ def test_endless_hostile_file_costs_little(
     found = [str(problem) for problem in reading("src", max_bytes=1000).problems]
     assert found == [
         (
-            "src/AGENTS.md holds invisible or direction-changing characters, shown escaped: "
-            "U+200B (1001)"
+            "src/AGENTS.md holds invisible, direction-changing or private-use characters, "
+            "shown escaped: U+200B (1001)"
         ),
         "AGENTS.md is left out: all files together exceed 1000 bytes",
         "src/AGENTS.md is cut: all files together exceed 1000 bytes",
     ]
+
+
+def test_deep_tree_costs_little(
+    write: Callable[..., Path],
+    reading: Callable[..., Instructions],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each file is put into its frame a few times, however many of them are left out."""
+    made: list[str] = []
+
+    def counted(path: str, body: str) -> str:
+        made.append(path)
+        return framed(path, body)
+
+    monkeypatch.setattr(fitting, "framed", counted)
+    folder = "/".join("d" * 60)
+    for depth in range(1, 61):
+        write(f"{'/'.join('d' * depth)}/AGENTS.md", LINE * depth)
+    instructions = reading(folder, max_bytes=20_000)
+    assert set(states(instructions)) == {"whole", "left out"}
+    assert len(made) < 4 * 60
 
 
 TEXTS = st.text(st.sampled_from("ab \n<é🙂\u0301\u200b\u202e"), max_size=60)

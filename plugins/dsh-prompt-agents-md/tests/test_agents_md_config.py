@@ -98,10 +98,10 @@ def test_host_refuses_a_wrong_value() -> None:
 
 
 def test_what_needs_trust() -> None:
-    """A checkout does not decide which files are read, or where their text stands."""
+    """A checkout decides nothing: not what is read, how much of it, or where it stands."""
     untrusted = {
         field.name
         for field in attrs.fields(Config)
         if field.metadata.get("dsh_prompt") != {"trusted": True}
     }
-    assert untrusted == {"max_bytes", "max_file_bytes"}
+    assert untrusted == set()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.posix
 
 SECRET = "the user's private key"
+HIDDEN = "invisible, direction-changing or private-use characters"
 OUT = "is not read: it is a link that leads out of the project"
 
 
@@ -84,14 +85,19 @@ def test_link_out_of_a_nested_project(
     assert [problem.what for problem in reading("inner").problems] == [OUT]
 
 
-@pytest.mark.parametrize("folder", [".git", ".GIT"])
+@pytest.mark.parametrize("markers", [(".git",), ("TOP",), ()])
+@pytest.mark.parametrize("folder", [".git", ".GIT", ".hg", ".svn", ".jj", ".bzr", "_darcs"])
 def test_link_into_the_repository(
-    folder: str, project: Path, write: Callable[..., Path], reading: Callable[..., Instructions]
+    folder: str,
+    markers: tuple[str, ...],
+    project: Path,
+    write: Callable[..., Path],
+    reading: Callable[..., Instructions],
 ) -> None:
-    """What git keeps for itself, such as an address with a password, is out of bounds."""
+    """What a version control system keeps for itself is out of bounds, whatever marks the top."""
     write(f"{folder}/config", f"url = https://me:{SECRET}@example.org")
     (project / "AGENTS.md").symlink_to(f"{folder}/config")
-    instructions = reading()
+    instructions = reading(root_markers=markers)
     assert instructions.files == ()
     assert [problem.what for problem in instructions.problems] == [
         f"is not read: it is a link into {folder}"
@@ -107,6 +113,44 @@ def test_link_within_the_project(
     (project / "docs/link").symlink_to("for-agents")
     (project / "AGENTS.md").symlink_to("docs/link/README.md")
     assert shown() == [("AGENTS.md", "Read me.")]
+
+
+@pytest.mark.parametrize(
+    ("links", "shown_files"), [(39, ["AGENTS.md"]), (40, [])], ids=["as many as", "more than"]
+)
+def test_chain_of_links(
+    links: int, shown_files: list[str], project: Path, paths: Callable[..., list[str]]
+) -> None:
+    """A chain of links is followed as far as a system would."""
+    (project / "0").write_text("At the end.")
+    for number in range(links):
+        (project / str(number + 1)).symlink_to(f"./{number}")
+    (project / "AGENTS.md").symlink_to(str(links))
+    assert paths() == shown_files
+
+
+def test_many_links_in_a_deep_tree(
+    project: Path, reading: Callable[..., Instructions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To follow a link takes no look at the way to its directory, however deep that is."""
+    (project / "AGENTS.md").write_text("Top.")
+    folder = project
+    for _ in range(30):
+        folder /= "d"
+        folder.mkdir()
+        (folder / "CLAUDE.md").symlink_to(
+            "../" * (len(folder.parts) - len(project.parts)) + "AGENTS.md"
+        )
+    looks: list[str] = []
+    real = os.lstat
+
+    def counted(path: str) -> os.stat_result:
+        looks.append(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", counted)
+    assert len(reading("/".join("d" * 30)).files) == 31
+    assert len(looks) < 31 * (4 + 3) + 100
 
 
 _before_opening: list[Callable[[], None]] = []
@@ -167,7 +211,7 @@ def test_everything_at_once(
         "AGENTS.local.md is not read",
         f"{folder}/CLAUDE.md cannot be read",
         f"{folder}/AGENTS.local.md is not shown",
-        f"{folder}/AGENTS.md holds invisible or direction-changing characters, shown escaped",
+        f"{folder}/AGENTS.md holds {HIDDEN}, shown escaped",
         "AGENTS.md holds tags of a frame, made harmless",
     ]
     for output in (text.replace("\n", ""), *caplog.messages):

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from dsh_prompt_agents_md import Instructions
+
 
 def test_equal_after_trimming(write: Callable[..., Path], paths: Callable[..., list[str]]) -> None:
     """Space around a text and the kind of its newlines make no difference."""
@@ -83,6 +85,33 @@ def test_pointer_to_nothing(
     """A pointer to a file that is not shown stays: it is all that there is."""
     write("CLAUDE.md", "@AGENTS.md")
     assert shown() == [("CLAUDE.md", "@AGENTS.md")]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"AGENTS.md": "@CLAUDE.md", "CLAUDE.md": "@AGENTS.md"},
+        {"AGENTS.md": "CLAUDE.md", "CLAUDE.md": "@./AGENTS.md"},
+        {
+            "AGENTS.md": "@CLAUDE.md",
+            "CLAUDE.md": "@AGENTS.local.md",
+            "AGENTS.local.md": "@CLAUDE.local.md",
+            "CLAUDE.local.md": "@CLAUDE.md",
+        },
+    ],
+)
+def test_pointers_in_a_circle(
+    texts: dict[str, str], write: Callable[..., Path], reading: Callable[..., Instructions]
+) -> None:
+    """Files that only point to each other add nothing, and are reported."""
+    for name, text in texts.items():
+        write(name, text)
+    write("src/AGENTS.md")
+    instructions = reading("src")
+    assert [file.path for file in instructions.files] == ["src/AGENTS.md"]
+    assert list(map(str, instructions.problems)) == [
+        f"{name} is not shown: what it points to only points on, in a circle" for name in texts
+    ]
 
 
 def test_user_files_are_siblings(home: Path, paths: Callable[..., list[str]]) -> None:

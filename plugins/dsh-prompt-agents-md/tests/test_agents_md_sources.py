@@ -147,6 +147,18 @@ def test_what_is_no_path(path: str) -> None:
     assert [problem.what for problem in instructions.problems] == ["is not a path"]
 
 
+@pytest.mark.posix
+def test_working_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path from a directory that was removed gives no text and one problem."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    instructions = read_instructions(".")
+    assert (instructions.text, instructions.files) == ("", ())
+    assert list(map(str, instructions.problems)) == [". cannot be found: No such file or directory"]
+
+
 @pytest.mark.parametrize("content", ["", " \n\t\n", "\ufeff\n"])
 def test_empty_file(
     content: str, write: Callable[..., Path], reading: Callable[..., object]
