@@ -33,7 +33,8 @@ async def assemble(plan: Plan, run: Run) -> PromptAssembly:
 
     The first failure in the fixed order of the steps is the one raised.
     """
-    run.check_cancelled()
+    if run.context.cancel is not None:
+        run.check_cancelled()
     assembly, complete = _in_one_go(plan, run) or await _step_by_step(plan, run)
     listeners = plan.listeners
     if listeners:

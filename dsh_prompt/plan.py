@@ -124,7 +124,8 @@ class ToolsPlan:
         `ReservedToolNameError` and `ToolOrderError`.
         """
         last = self._last
-        if last is not None and _same(last[0], results):
+        # Nearly always even the results are the same objects.
+        if last is not None and (all(map(is_, last[0], results)) or _same(last[0], results)):
             return last[1]
         tools, known = self._collect(results)
         pairs = order_tools(tools, known, self.order)
@@ -154,8 +155,6 @@ class ToolsPlan:
 
 def _same(before: list[ToolProviderResult], now: list[ToolProviderResult]) -> bool:
     """Tell whether the providers gave the very same schemas: equal ones may differ as JSON."""
-    if all(map(is_, before, now)):
-        return True
     return all(
         old.known_names == new.known_names
         and len(old.schemas) == len(new.schemas)

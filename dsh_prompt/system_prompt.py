@@ -11,6 +11,7 @@ from dsh_prompt.disposable import DisposableContext, Scope
 from dsh_prompt.errors import DisposedError, ScopeError
 from dsh_prompt.evaluation import Run
 from dsh_prompt.layers import Layers
+from dsh_prompt.lifecycle import State
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import IDENTITY_SECTION, PERSONA_SECTION, SectionOrder
 from dsh_prompt.model.source import Source
@@ -100,7 +101,7 @@ class SystemPrompt(DisposableContext):
 
     def _plan(self, scope: Scope | None) -> Plan:
         """Give the current plan; only the first call after a change waits for the lock."""
-        if self.is_gone:
+        if self._state is not State.ACTIVE:
             raise DisposedError("the host is disposed; it assembles nothing any more")
         layer = self._layers.root if scope is None else self._scope_layer(scope)
         plan: Plan | None = layer.plan

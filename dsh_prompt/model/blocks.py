@@ -24,6 +24,7 @@ class Block:
         "order",
         "rendered",
         "requires_tools",
+        "seen",
         "source",
         "strategy",
         "template",
@@ -52,8 +53,9 @@ class Block:
         self.strategy: Strategy = strategy
         self.requires_tools = requires_tools
         self.source = source
-        # The last text as parsed, and what it was rendered to with which values: most come
-        # back unchanged. Gone with the plan, so that nothing of an unloaded plugin stays.
+        # The last text, the last one that came back, as parsed, and what that was rendered to
+        # with which values. Gone with the plan, so that nothing of an unloaded plugin stays.
+        self.seen: str | None = None
         self.template: Template | None = None
         self.rendered: tuple[Template, list[str | None], str] | None = None
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from dsh_prompt.model.blocks import Blocks
-from dsh_prompt.render.template import parse
+from dsh_prompt.render.template import interpolate, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from dsh_prompt.model.assembled import AssembledContext, AssembledSection
     from dsh_prompt.model.blocks import Block
@@ -81,71 +80,55 @@ def _render(
 ) -> list[str]:
     if not isinstance(held, Blocks):
         return [_render_item(kind, item, variables) for item in held]
-    last = held.memory.rendering
-    if last is None or last.texts != held.texts or last.blocks != held.blocks:
-        held.memory.rendering = Rendering(held)
-        return _render_blocks(held, variables)
-    # The same texts again: only the values of the variables can make a difference.
-    rendered = last.rendered_with(variables)
-    if rendered is None:
-        templates: list[Template] = []
-        rendered = _render_blocks(held, variables, templates)
-        last.remember(rendered, templates, variables)
+    memory = held.memory
+    last = memory.rendering
+    if last is None or last.variables != variables or last.blocks != held.blocks:
+        rendered = [
+            _render_block(block, text, variables)
+            for block, text in zip(held.blocks, held.texts, strict=True)
+        ]
+    elif last.texts == held.texts:
+        return last.rendered
+    else:
+        rendered = [
+            before if text is seen or text == seen else _render_block(block, text, variables)
+            for block, text, seen, before in zip(
+                held.blocks, held.texts, last.texts, last.rendered, strict=True
+            )
+        ]
+    memory.rendering = Rendering(held, dict(variables), rendered)
     return rendered
 
 
 class Rendering:
-    """What was rendered last, for the next time that the same texts come back."""
+    """What was rendered last, with which variables: most of it comes back unchanged."""
 
-    __slots__ = ("_result", "blocks", "texts")
+    __slots__ = ("blocks", "rendered", "texts", "variables")
 
-    def __init__(self, held: Blocks) -> None:
+    def __init__(self, held: Blocks, variables: dict[str, str | None], rendered: list[str]) -> None:
         self.blocks = held.blocks
         self.texts = held.texts
-        # What gets the values that the texts refer to, the values, and the rendered texts.
-        self._result: tuple[Callable[[Any], object], object, list[str]] | None = None
-
-    def rendered_with(self, variables: Mapping[str, str | None]) -> list[str] | None:
-        """Give the rendered texts, if the *variables* are what they were."""
-        if self._result is None:
-            return None
-        values_of, values, rendered = self._result
-        try:
-            return rendered if values_of(variables) == values else None
-        except KeyError:
-            return None
-
-    def remember(
-        self,
-        rendered: list[str],
-        templates: Iterable[Template],
-        variables: Mapping[str, str | None],
-    ) -> None:
-        """Keep what the *templates* were *rendered* to with these *variables*."""
-        names = dict.fromkeys(name for template in templates for name in template.names)
-        values_of = itemgetter(*names) if names else _nothing
-        self._result = values_of, values_of(variables), rendered
+        self.variables = variables
+        self.rendered = rendered
 
 
-def _nothing(_: object) -> None:
-    return None
+def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) -> str:
+    template = block.template
+    if template is None or template.text != text:
+        if block.seen != text:
+            # It may be another one each time: only what comes back is worth parsing.
+            block.seen = text
+            rendered = text if block.literal else interpolate(text, variables)
+            if rendered is not None:
+                return rendered if block.title is None else _titled(block, rendered)
+        template = block.template = parse(text, literal=block.literal)
+    if not template.is_plain:
+        text = _interpolated(block, template, variables, block.source)
+    return text if block.title is None else _titled(block, text)
 
 
-def _render_blocks(
-    held: Blocks, variables: Mapping[str, str | None], templates: list[Template] | None = None
-) -> list[str]:
-    """Render block by block; what was parsed for it is added to *templates*."""
-    rendered = []
-    for block, text in zip(held.blocks, held.texts, strict=True):
-        template = _parsed(block, text)
-        if templates is not None:
-            templates.append(template)
-        if not template.is_plain:
-            text = _interpolated(block, template, variables, block.source)  # noqa: PLW2901
-        if block.title is not None:
-            text = with_title(block.title, text, block.strategy)  # noqa: PLW2901
-        rendered.append(text)
-    return rendered
+def _titled(block: Block, text: str) -> str:
+    return with_title(block.title or "", text, block.strategy)
 
 
 def _parsed(block: Block, text: str) -> Template:

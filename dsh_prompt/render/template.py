@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NAME = r"[a-z][a-z0-9_]*"
 _REFERENCE = re.compile(r"\{\{(" + NAME + r")\}\}")
 _GROUP = re.compile(r"\{\{([^{}]*)\}\}")
+# What is around it, and its name.
+_ONE_REFERENCE = 3
 _VALID_NAME = re.compile(NAME)
 # Characters of a malformed reference that its error quotes, in UTF-16 code units.
 _EXCERPT_UNITS = 16
@@ -92,6 +94,27 @@ def parse(text: str, *, literal: bool = False) -> Template:
     if "{{{" in text or text.count("{{") != len(pieces) // 2:
         return _parse_slowly(text)
     return Template(text, pieces[::2], pieces[1::2])
+
+
+def interpolate(text: str, variables: Mapping[str, str | None]) -> str | None:
+    """Replace the references of a *text* that is not worth parsing.
+
+    None where it holds more than references that have values: `parse` knows what to do.
+    """
+    braces = text.count("{")
+    if not braces:
+        return text
+    pieces: list[Any] = _REFERENCE.split(text)
+    if braces != len(pieces) - 1:  # two for each reference, and no others
+        return None
+    try:
+        if len(pieces) == _ONE_REFERENCE:
+            pieces[1] = variables[pieces[1]]
+        else:
+            pieces[1::2] = [variables[name] for name in pieces[1::2]]
+        return "".join(pieces)
+    except (KeyError, TypeError):
+        return None
 
 
 def _parse_slowly(text: str) -> Template:
