@@ -190,8 +190,8 @@ class DisposableContext(Lifetime):
                 required_arguments(listener),
                 self._source,
                 tryfirst=prepend,
-                before=plugin_names(before, "before"),
-                after=plugin_names(after, "after"),
+                before=plugin_names(before, "before") if before else (),
+                after=plugin_names(after, "after") if after else (),
             )
         )
 

@@ -30,7 +30,10 @@ class Run(RunningAssembly):
         synchronous: bool,
         timeout: float | None,
     ) -> None:
-        super().__init__(assemblies)
+        # As the base does it, without the call: this happens in every assembly.
+        self._all = assemblies
+        self.ended = None
+        self.waits_for = frozenset()
         self.context = context
         self.synchronous = synchronous
         self.timeout = timeout
@@ -63,11 +66,15 @@ class Run(RunningAssembly):
                 self._next = (error, None)
                 break
             if type(value) not in provider.right_types:
-                right = _checked_again(provider, value)
-                if right is None:
+                if type(value) not in _COLLECTIONS:
                     self._next = (None, value)
                     break
-                value = right
+                try:
+                    # To look at these does not use them up: their own step may look again.
+                    value = provider.check(value)
+                except Exception:  # noqa: BLE001 - raised by its own step
+                    self._next = (None, value)
+                    break
             append(value)
         return values
 
@@ -87,14 +94,7 @@ class Run(RunningAssembly):
         return provider.function(context) if provider.wants_context else provider.function()
 
 
-def _checked_again(provider: Provider, value: Any) -> Any:
-    """Check *value* if that can be done twice; None for what its own step has to deal with."""
-    if type(value) not in (list, tuple, ToolProviderResult):
-        return None
-    try:
-        return provider.check(value)
-    except Exception:  # noqa: BLE001 - raised by its own step
-        return None
+_COLLECTIONS = (list, tuple, ToolProviderResult)
 
 
 async def evaluate(providers: Sequence[Provider], run: Run) -> list[Any]:

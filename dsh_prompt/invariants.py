@@ -41,7 +41,10 @@ def check_assembly(assembly: PromptAssembly) -> None:
         _check_untouched("context", contexts)
     if not isinstance(assembly._tools, CheckedTools):
         _check_tools(assembly._tools, provenance)
-    _check_variables(assembly._variables, provenance)
+    variables = assembly._variables
+    is_known = variables.keys() <= provenance.registered.keys()
+    if not is_known or not _TEXT_OR_NONE.issuperset(map(type, variables.values())):
+        _check_variables(variables, provenance)
 
 
 def _check_untouched(kind: str, held: Blocks) -> None:
@@ -77,10 +80,6 @@ def _check_tools(tools: Sequence[Any], provenance: Provenance) -> None:
 
 
 def _check_variables(variables: Mapping[str, Any], provenance: Provenance) -> None:
-    if variables.keys() <= provenance.registered.keys() and _TEXT_OR_NONE.issuperset(
-        map(type, variables.values())
-    ):
-        return
     for name, value in variables.items():
         if not is_variable_name(name):
             wrong = f'assembled variable name "{name}" is invalid'

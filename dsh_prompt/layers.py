@@ -83,6 +83,7 @@ class Layer:
         "plan",
         "plugins",
         "reserved",
+        "retired",
         "scope",
     )
 
@@ -95,6 +96,9 @@ class Layer:
         # The compiled plan of the chain that ends here, read without a lock; any change of
         # a layer in the chain resets it at once, so that it holds nothing that is gone.
         self.plan: Any = None
+        # A plan that something was added to since: the next one takes its place, and pays for
+        # letting it go.
+        self.retired: Any = None
         # The layers whose plans were made from this one.
         self.dependents: dict[Layer, None] | None = None
         # The plugins loaded into this layer, or being loaded, by name.
@@ -155,13 +159,16 @@ class Layers:
         Raises `DuplicateContributionError` for a name that is taken.
         """
         with self.lock:
-            self._place(entries, reserved=False)
-            return self._touch_layers_of(entries)
+            if len(entries) == 1:  # by far the most
+                self._place(entries[0], False)
+            else:
+                self._place_all(entries, reserved=False)
+            return self._touch_layers_of(entries, added=True)
 
     def reserve(self, entries: Sequence[Entry]) -> None:
         """Take the names of *entries* for a load under way, all or none."""
         with self.lock:
-            self._place(entries, reserved=True)
+            self._place_all(entries, reserved=True)
 
     def publish(self, entries: Sequence[Entry]) -> int:
         """Make reserved *entries* visible in one generation, and give its number."""
@@ -170,7 +177,7 @@ class Layers:
             shown = [entry for entry in entries if self._unreserve(entry)]
             for entry in shown:
                 entry.layer.entries[entry.key] = entry
-            return self._touch_layers_of(shown)
+            return self._touch_layers_of(shown, added=True)
 
     def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
         """Take *entries* out in one generation: those that were visible, and its number."""
@@ -185,15 +192,20 @@ class Layers:
             for entry in (*gone, *never_seen):
                 if entry.kind == "listener":
                     self._count_listener(entry, -1)
-            return gone, self._touch_layers_of(gone)
+            return gone, self._touch_layers_of(gone, added=False)
 
-    def touch(self, layers: Iterable[Layer]) -> int:
-        """Begin a new generation in which *layers* changed, and give its number."""
+    def touch(self, layers: Iterable[Layer], *, added: bool = False) -> int:
+        """Begin a new generation in which *layers* changed, and give its number.
+
+        Where something was only *added*, the plans hold nothing that is gone.
+        """
         self.generation += 1
         for layer in layers:
-            if layer.dependents:
-                for dependent in list(layer.dependents):
+            for dependent in list(layer.dependents or ()):
+                if not added:
                     self._forget_plan(dependent)
+                elif dependent.plan is not None:
+                    dependent.plan, dependent.retired = None, dependent.plan
         return self.generation
 
     def relink(self, layer: Layer, parent: Layer | None) -> int:
@@ -229,7 +241,7 @@ class Layers:
             if link.dependents is None:
                 link.dependents = {}
             link.dependents[layer] = None
-        layer.plan = plan
+        layer.plan, layer.retired = plan, None
 
     def close(self, layer: Layer) -> None:
         """Forget the plan of a disposed scope's *layer*, for good."""
@@ -238,34 +250,40 @@ class Layers:
             self._forget_plan(layer)
 
     def _forget_plan(self, layer: Layer) -> None:
-        layer.plan = None
+        layer.plan = layer.retired = None
         for link in self.chain(layer):
             if link.dependents:
                 link.dependents.pop(layer, None)
 
-    def _place(self, entries: Sequence[Entry], *, reserved: bool) -> None:
+    def _place_all(self, entries: Sequence[Entry], *, reserved: bool) -> None:
         """Put *entries* into their layers, all or none, in the order of registration."""
-        for entry in entries:
-            layer = entry.layer
-            entry.sequence = next(self._sequence)
-            if entry.kind not in NAMED:
-                entry.key = (entry.kind, entry.sequence)
-            key = entry.key
-            other = layer.entries.get(key)
-            if other is None and layer.reserved:
-                other = layer.reserved.get(key)
-            if other is not None:
-                for placed in entries[: entries.index(entry)]:
+        for index, entry in enumerate(entries):
+            try:
+                self._place(entry, reserved)
+            except DuplicateContributionError:
+                for placed in entries[:index]:
                     self._take_out(placed)
-                raise _duplicate(entry, other)
-            if not reserved:
-                layer.entries[key] = entry
-            elif layer.reserved is None:
-                layer.reserved = {key: entry}
-            else:
-                layer.reserved[key] = entry
-            if entry.kind == "listener":
-                self._count_listener(entry, 1)
+                raise
+
+    def _place(self, entry: Entry, reserved: bool) -> None:
+        layer, kind = entry.layer, entry.kind
+        entry.sequence = next(self._sequence)
+        if kind not in NAMED:
+            entry.key = (kind, entry.sequence)
+        key = entry.key
+        other = layer.entries.get(key)
+        if other is None and layer.reserved:
+            other = layer.reserved.get(key)
+        if other is not None:
+            raise _duplicate(entry, other)
+        if not reserved:
+            layer.entries[key] = entry
+        elif layer.reserved is None:
+            layer.reserved = {key: entry}
+        else:
+            layer.reserved[key] = entry
+        if kind == "listener":
+            self._count_listener(entry, 1)
 
     def _take_out(self, entry: Entry) -> None:
         if not self._unreserve(entry):
@@ -273,11 +291,14 @@ class Layers:
         if entry.kind == "listener":
             self._count_listener(entry, -1)
 
-    def _touch_layers_of(self, entries: Sequence[Entry]) -> int:
+    def _touch_layers_of(self, entries: Sequence[Entry], *, added: bool) -> int:
         """Begin a new generation, unless none of *entries* matters for assemblies."""
+        if len(entries) == 1 and not entries[0].layer.dependents:
+            self.generation += entries[0].layer is not self.watchers
+            return self.generation
         layers = {entry.layer for entry in entries}
         layers.discard(self.watchers)
-        return self.touch(layers) if layers else self.generation
+        return self.touch(layers, added=added) if layers else self.generation
 
     def _count_listener(self, entry: Entry, step: int) -> None:
         layer, listener = entry.layer, entry.value

@@ -113,7 +113,8 @@ class Lifetime:
         """
         layers = self._layers
         with layers.lock:
-            self._check_active()
+            if self._state is not State.ACTIVE:
+                self._check_active()
             if check is not None:
                 check()
             loading = self._loading

@@ -32,8 +32,6 @@ ARGUMENTS = ("assembly", "context", "call_next")
 
 
 _NAMES = frozenset(ARGUMENTS)
-# By far the most, and the fastest to call.
-_ASSEMBLY = (0,)
 _ASSEMBLY_AND_CONTEXT = (0, 1)
 
 
@@ -55,6 +53,7 @@ class Listener:
         "plugin",
         "source",
         "style",
+        "takes_assembly_alone",
         "tryfirst",
         "trylast",
     )
@@ -74,7 +73,9 @@ class Listener:
     ) -> None:
         self.function = function
         self.name = name
-        self.picks = tuple(ARGUMENTS.index(argument) for argument in arguments)
+        self.picks = tuple(map(ARGUMENTS.index, arguments))
+        #: By far the most do, and such a function is called without a detour.
+        self.takes_assembly_alone = self.picks == (0,)
         self.is_async = is_async_callable(function)
         self.style: Literal["plain", "around", "wrapper"] = (
             "wrapper" if wrapper else "around" if "call_next" in arguments else "plain"
@@ -98,8 +99,6 @@ class Listener:
     def call(self, assembly: object, context: object, call_next: object = None) -> Any:
         """Call the implementation with those of the arguments that it names."""
         picks = self.picks
-        if picks == _ASSEMBLY:
-            return self.function(assembly)
         if picks == _ASSEMBLY_AND_CONTEXT:
             return self.function(assembly, context)
         arguments = (assembly, context, call_next)
@@ -257,8 +256,6 @@ def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> Non
     Looked at are the chains that *layer* is part of, with *new* listeners in it; without
     *new* ones, *layer* has another parent. Nearly always nobody says either.
     """
-    if not layers.mentioned and not any(e.value.before or e.value.after for e in new):
-        return
     said = {*layers.mentioned}
     for entry in new:
         said.update(entry.value.before, entry.value.after)
@@ -267,7 +264,7 @@ def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> Non
         listener: Listener = entry.value
         return bool(listener.before or listener.after) or listener.plugin in said
 
-    if new and not any(map(matters, new)):
+    if not said or (new and not any(map(matters, new))):
         return
     ends = [
         leaf

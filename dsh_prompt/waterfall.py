@@ -36,12 +36,21 @@ def pass_plainly(
         if not listener.is_plain:
             return assembly, index, None
         try:
-            result = listener.call(assembly, context)
+            if listener.takes_assembly_alone:
+                result = listener.function(assembly)
+            else:
+                result = listener.call(assembly, context)
         except Exception as error:
             raise listener.raised(error) from error
-        if result is not None and inspect.isawaitable(result):
+        if result is None:
+            if assembly._touched:
+                attribute(assembly, listener.source)
+            if assembly._denied:
+                denied.update(assembly._denied)
+        elif inspect.isawaitable(result):
             return assembly, index, result
-        assembly = _passed(listener, assembly, result, denied)
+        else:
+            assembly = _passed(listener, assembly, result, denied)
     return assembly, len(listeners), None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import attrs
 
@@ -46,18 +46,22 @@ class SectionOrder(IntEnum):
     TOOL_GUIDANCE = 100
 
 
-def _finite(kind: str) -> Callable[[Any, Any, Any], None]:
-    def check(block: Any, _: Any, order: Any) -> None:
-        # The exact types come first: nearly every order is a plain int.
-        if type(order) is int:
-            return
-        number = isinstance(order, int | float) and not isinstance(order, bool)
-        if not number or (isinstance(order, float) and not math.isfinite(order)):
-            raise InvalidContributionError(
-                f'prompt {kind} "{block.name}" order must be a finite number, not {order!r}'
-            )
+def _check_order(kind: str, block: PromptSection | PromptContext) -> None:
+    order = block.order
+    number = isinstance(order, int | float) and not isinstance(order, bool)
+    if not number or (isinstance(order, float) and not math.isfinite(order)):
+        raise InvalidContributionError(
+            f'prompt {kind} "{block.name}" order must be a finite number, not {order!r}'
+        )
 
-    return check
+
+def _check(kind: str, block: PromptSection | PromptContext) -> None:
+    # The exact types come first: scopes with ordinary ones come and go by the thousand.
+    if type(block.order) is not int:
+        _check_order(kind, block)
+    is_ordinary = type(block.name) is type(block.text) is str
+    if not is_ordinary or block.when is not None or block.title is not None:
+        _check_block(kind, block)
 
 
 def _check_block(kind: str, block: PromptSection | PromptContext) -> None:
@@ -111,7 +115,7 @@ class PromptSection:
     """
 
     name: str
-    order: float = attrs.field(validator=_finite("section"))
+    order: float
     text: Text
     complete: bool = attrs.field(default=False, kw_only=True)
     literal: bool = attrs.field(default=False, kw_only=True)
@@ -123,7 +127,7 @@ class PromptSection:
     blocking: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        _check_block("section", self)
+        _check("section", self)
         if self.strategy not in ("when_non_empty", "always"):
             raise InvalidContributionError(
                 f'prompt section "{self.name}" strategy must be "when_non_empty" or "always", '
@@ -143,7 +147,7 @@ class PromptContext:
     """
 
     name: str
-    order: float = attrs.field(validator=_finite("context"))
+    order: float
     text: Text
     literal: bool = attrs.field(default=False, kw_only=True)
     title: str | None = attrs.field(default=None, kw_only=True)
@@ -152,4 +156,4 @@ class PromptContext:
     blocking: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        _check_block("context", self)
+        _check("context", self)

@@ -22,6 +22,7 @@ class Provenance:
 
     __slots__ = (
         "_changes",
+        "_last",
         "_tool_index",
         "_tools",
         "_variable_sources",
@@ -44,6 +45,7 @@ class Provenance:
         self.registered = registered
         # The variables as they were then, and after each change whoever made it.
         self._variables: Mapping[str, str | None] = dict(variables)
+        self._last = self._variables
         self._variable_sources = variable_sources
         self._changes: list[tuple[Mapping[str, str | None], Source]] = []
         #: By kind, who spoilt a section or context (by its identity), or doubled a name (by
@@ -76,9 +78,9 @@ class Provenance:
 
     def attribute_variables(self, variables: Mapping[str, str | None], source: Source) -> None:
         """Record *source* for the *variables* that changed since the last call."""
-        before = self._changes[-1][0] if self._changes else self._variables
-        if variables != before:
-            self._changes.append((dict(variables), source))
+        if variables != self._last:
+            self._last = dict(variables)
+            self._changes.append((self._last, source))
 
     @property
     def variable_sources(self) -> Mapping[str, Source]:

@@ -35,8 +35,9 @@ def render_context_snapshot(assembly: PromptAssembly) -> str:
 
     Raises `InterpolationError` for the first bad reference.
     """
-    texts = _render("context", assembly._contexts, assembly._variables)
-    return _snapshot(list(filter(None, texts)))
+    texts = filter(None, _render("context", assembly._contexts, assembly._variables))
+    snapshot = "\n\n".join((SNAPSHOT_HEADER, *texts))
+    return "" if snapshot == SNAPSHOT_HEADER else snapshot
 
 
 def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
@@ -48,10 +49,7 @@ def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
 
 def join_context_sections(parts: Iterable[tuple[str, str]]) -> str:
     """Join the (name, text) *parts* of a snapshot, under its header."""
-    return _snapshot([text for _, text in parts])
-
-
-def _snapshot(texts: list[str]) -> str:
+    texts = [text for _, text in parts]
     return "\n\n".join([SNAPSHOT_HEADER, *texts]) if texts else ""
 
 
