@@ -78,9 +78,7 @@ class Config:
         default="narrow", validator=_mode, metadata=_TRUSTED
     )
     text: str = attrs.field(default=TEXT, validator=_text, metadata=_TRUSTED)
-    order: float = attrs.field(
-        default=SectionOrder.PLAN_MODE, validator=_order, metadata=_TRUSTED
-    )
+    order: float = attrs.field(default=SectionOrder.PLAN_MODE, validator=_order, metadata=_TRUSTED)
     read_only: tuple[str, ...] = attrs.field(
         default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
     )
