@@ -136,6 +136,10 @@ class Settings(dict[str, Any]):
         __setitem__ = __delitem__ = __ior__ = _refuse
         clear = pop = popitem = setdefault = update = _refuse
 
+    def copy(self) -> Settings:
+        """Give the settings themselves, which do not change."""
+        return self
+
     # A copy is one that remembers as much.
     def __reduce__(self) -> tuple[Any, ...]:
         return Settings, (self._layers, self.where)

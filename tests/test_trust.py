@@ -428,6 +428,7 @@ def test_settings_from_files_refuse_change(project: Path, own: Path) -> None:
     ):
         with pytest.raises(TypeError, match="do not change"):
             change()
+    assert settings.copy() is settings
     assert type(dict(settings)) is dict
 
 
