@@ -39,6 +39,29 @@ class Peer:
         return (perf_counter() - start) / iterations
 
 
+class AgentPeer(Peer):
+    """A peer that does more than the work: measured up to the model call.
+
+    A run notes when it reached the model.
+    """
+
+    _reached: tuple[float, Any]
+
+    def measure(self, iterations: int) -> float:
+        """Do the work *iterations* times, and give the seconds up to the model call of one."""
+        spent = 0.0
+        for _ in range(iterations):
+            start = perf_counter()
+            self.run()
+            spent += self._reached[0] - start
+        return spent / iterations
+
+
+def nothing(**arguments: object) -> str:
+    """Be a tool that nobody calls."""
+    return ""
+
+
 def imported(name: str) -> Any:
     """Import the module *name*, or raise `UnavailableError`."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tests.benchmarks.peer import Peer, imported
+from tests.benchmarks.peer import AgentPeer, imported, nothing
 from tests.benchmarks.peers.bare import Bare
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.benchmarks.workloads import Work
 
 
-class LangChainAgent(Peer):
+class LangChainAgent(AgentPeer):
     """The bare loop makes the prompt, as dynamic prompt middleware; the agent does the rest."""
 
     name = "LangChain agent"
@@ -35,7 +35,7 @@ class LangChainAgent(Peer):
                 name=schema["name"],
                 description=schema["description"],
                 args_schema=schema["parameters"],
-                func=_nothing,
+                func=nothing,
             )
             for schema in work.tools
         ]
@@ -49,18 +49,6 @@ class LangChainAgent(Peer):
     def run(self) -> Output:
         self._agent.invoke({"messages": [("user", "Go on.")]})
         return self._reached[1]
-
-    def measure(self, iterations: int) -> float:
-        spent = 0.0
-        for _ in range(iterations):
-            start = perf_counter()
-            self.run()
-            spent += self._reached[0] - start
-        return spent / iterations
-
-
-def _nothing(**arguments: object) -> str:
-    return ""
 
 
 def _fake_model(reach: Any) -> Any:

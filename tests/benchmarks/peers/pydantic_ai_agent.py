@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tests.benchmarks.peer import Peer, imported
+from tests.benchmarks.peer import AgentPeer, imported, nothing
 from tests.benchmarks.workloads import REFERENCE, SET, SNAPSHOT_HEADER
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.benchmarks.workloads import Text, Work
 
 
-class PydanticAIAgent(Peer):
+class PydanticAIAgent(AgentPeer):
     """One instruction function for each section; the snapshot is the user's message."""
 
     name = "Pydantic AI agent"
@@ -39,7 +39,7 @@ class PydanticAIAgent(Peer):
             instructions=[self._instruction(text) for text in work.sections],
             tools=[
                 ai.Tool.from_schema(
-                    _nothing, schema["name"], schema["description"], schema["parameters"]
+                    nothing, schema["name"], schema["description"], schema["parameters"]
                 )
                 for schema in work.tools
             ],
@@ -60,15 +60,3 @@ class PydanticAIAgent(Peer):
         snapshot = "\n\n".join([SNAPSHOT_HEADER, *[context() for context in self._contexts]])
         self._agent.run_sync(snapshot)
         return self._reached[1], snapshot
-
-    def measure(self, iterations: int) -> float:
-        spent = 0.0
-        for _ in range(iterations):
-            start = perf_counter()
-            self.run()
-            spent += self._reached[0] - start
-        return spent / iterations
-
-
-def _nothing(**arguments: object) -> str:
-    return ""
