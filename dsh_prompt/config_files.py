@@ -105,22 +105,24 @@ def find_user_file() -> ConfigFile | None:
 def find_project_file(start: Path) -> ConfigFile | None:
     """Read the nearest file from *start* up; the user's own file is no project's.
 
-    Raises `ConfigError` for a link that leads out of its folder: it may be a stranger's, and
-    lead to anything.
+    Raises `ConfigError` for settings in a link that leads out of its folder: it may be a
+    stranger's, and lead to anything.
     """
     for directory in (start, *start.parents):
         for name in (CONFIG_FILE, PYPROJECT):
             file = directory / name
             if not file.is_file() or is_user_file(file):
                 continue
+            found = read_config_file(file)
+            if found is None:
+                continue
             if not file.resolve().is_relative_to(directory.resolve()):
                 raise ConfigError(
                     f"{shown(str(file))}: is a link that leads out of its folder, and is not "
-                    "read; name the file that is meant",
+                    "used; name the file that is meant",
                     file=str(file),
                 )
-            if found := read_config_file(file):
-                return found
+            return found
     return None
 
 

@@ -46,15 +46,8 @@ class BlockEntry(Entry):
         source: Source,
         in_block: str | None = None,
     ) -> None:
-        # As the base does it, without the call: scopes come and go by the thousand.
-        self.kind = "section" if isinstance(value, PromptSection) else "context"
-        self.name = value.name
-        self.value = value
-        self.layer = layer
-        self.source = source
-        self.in_block = in_block
-        self.sequence = -1
-        self.key = (self.kind, self.name)
+        kind = "section" if isinstance(value, PromptSection) else "context"
+        super().__init__(kind, value.name, value, layer, source, in_block)
         # A static text is parsed once, for all plans.
         self._template: Template | None = None
         self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)

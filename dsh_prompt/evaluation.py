@@ -30,10 +30,7 @@ class Run(RunningAssembly):
         synchronous: bool,
         timeout: float | None,
     ) -> None:
-        # As the base does it, without the call: this happens in every assembly.
-        self._all = assemblies
-        self.ended = None
-        self.waits_for = frozenset()
+        super().__init__(assemblies)
         self.context = context
         self.synchronous = synchronous
         self.timeout = timeout

@@ -159,10 +159,7 @@ class Layers:
         Raises `DuplicateContributionError` for a name that is taken.
         """
         with self.lock:
-            if len(entries) == 1:  # by far the most
-                self._place(entries[0], False)
-            else:
-                self._place_all(entries, reserved=False)
+            self._place_all(entries, reserved=False)
             return self._touch_layers_of(entries, added=True)
 
     def reserve(self, entries: Sequence[Entry]) -> None:

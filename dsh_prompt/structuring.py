@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections.abc
-import dataclasses
 from functools import partial
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -167,13 +166,15 @@ def document_keys(cls: type[Any]) -> list[str]:
 
 def has_fields(cls: Any) -> bool:
     """Tell whether *cls* is an attrs class, or a dataclass."""
-    return attrs.has(cls) or (isinstance(cls, type) and dataclasses.is_dataclass(cls))
+    return attrs.has(cls) or (isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"))
 
 
 def fields_of(cls: Any) -> Sequence[Any]:
     """Give the fields of an attrs class or a dataclass; both have a name and metadata."""
+    from dataclasses import fields  # noqa: PLC0415 - only where a document is read
+
     cls = get_origin(cls) or cls
-    return attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls)
+    return attrs.fields(cls) if attrs.has(cls) else fields(cls)
 
 
 def _undocumented(cls: type[Any]) -> set[str]:

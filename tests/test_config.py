@@ -632,7 +632,7 @@ def test_a_given_project_file_without_the_table_is_refused(tmp_path: Path) -> No
         Config.load(file)
 
 
-def test_a_link_out_of_the_project_is_not_read(project: Path, tmp_path: Path) -> None:
+def test_a_link_out_of_the_project_is_not_used(project: Path, tmp_path: Path) -> None:
     """It may lead to anything of the user's, and be a stranger's."""
     secret = tmp_path / "secret.toml"
     secret.write_text("persona = ['s3cr3t']\n")
@@ -641,6 +641,10 @@ def test_a_link_out_of_the_project_is_not_read(project: Path, tmp_path: Path) ->
         Config.load()
     assert "s3cr3t" not in str(caught.value)
     (project / "dsh-prompt.toml").unlink()
+    # Somebody else's is none of our business, wherever it is kept.
+    secret.write_text("[tool.other]\nx = 1\n")
+    (project / "pyproject.toml").symlink_to(secret)
+    assert Config.load() == Config()
     (project / "real.toml").write_text("persona = 'x'\n")
     (project / "dsh-prompt.toml").symlink_to("real.toml")
     assert Config.load().persona == "x"

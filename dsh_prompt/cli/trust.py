@@ -34,7 +34,12 @@ Examples:
 @click.option(
     "--untrust", is_flag=True, help="Trust the file, or all that are in the folder, no longer."
 )
-@click.option("--list", "as_list", is_flag=True, help="List the trusted files.")
+@click.option(
+    "--list",
+    "as_list",
+    is_flag=True,
+    help="List the files with their state: trusted, or changed or gone since.",
+)
 def trust_command(path: str | None, untrust: bool, as_list: bool) -> None:
     """Trust the configuration file PATH, or the one that counts in the folder PATH.
 

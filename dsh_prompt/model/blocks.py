@@ -76,6 +76,10 @@ class Memory:
         self.has_nameless = not all(block.name for block in blocks)
         self.rendering: Rendering | None = None
 
+    # Shared by design, as blocks are.
+    def __deepcopy__(self, memo: object) -> Memory:
+        return self
+
 
 class Blocks:
     """Sections or contexts of which nobody has asked for the objects yet."""

@@ -119,7 +119,7 @@ def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) 
             rendered = text if block.literal else interpolate(text, variables)
             if rendered is not None:
                 return rendered if block.title is None else _titled(block, rendered)
-        template = block.template = parse(text, literal=block.literal)
+        template = _parsed(block, text)
     if not template.is_plain:
         text = _interpolated(block, template, variables, block.source)
     return text if block.title is None else _titled(block, text)
