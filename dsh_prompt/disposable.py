@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR, isasyncgenfunction, isgeneratorfunction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dsh_prompt.changes import ChangeListener, tell_all, tell_in_turn, withdrawal
-from dsh_prompt.entries import block_entry, entry_of, tools_entries, variable_entry
+from dsh_prompt.entries import CONTEXT, SECTION, block_entry, tools_entries, variable_entry
 from dsh_prompt.errors import (
     InvalidContributionError,
     PluginConflictError,
@@ -19,11 +18,16 @@ from dsh_prompt.errors import (
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.layers import Entry, Layer
 from dsh_prompt.lifecycle import Lifetime, State
-from dsh_prompt.listeners import Listener, check_orders, required_arguments
-from dsh_prompt.model.contributions import PromptContext, PromptSection
+from dsh_prompt.listeners import (
+    Listener,
+    ListenerEntry,
+    check_listener,
+    check_orders,
+    required_arguments,
+)
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema, as_schema
-from dsh_prompt.providers import function_name, is_async_callable, is_plain_function
+from dsh_prompt.providers import function_name, is_async_callable
 from dsh_prompt.registration import UNTOLD, Cleanup, Registration
 from dsh_prompt.tool_registry import Restriction, known_tools
 
@@ -34,7 +38,13 @@ if TYPE_CHECKING:
 
     from dsh_prompt.changes import ChangeEvent, Item
     from dsh_prompt.layers import Layers
-    from dsh_prompt.model.contributions import Strategy, Text, When
+    from dsh_prompt.model.contributions import (
+        PromptContext,
+        PromptSection,
+        Strategy,
+        Text,
+        When,
+    )
     from dsh_prompt.model.tools import ToolProvider, Tools
     from dsh_prompt.plugin_context import PluginInfo
     from dsh_prompt.registration import Loading
@@ -43,9 +53,6 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 
 T = TypeVar("T")
-
-
-_GENERATOR = CO_GENERATOR | CO_ASYNC_GENERATOR
 
 
 class DisposableContext(Lifetime):
@@ -65,7 +72,7 @@ class DisposableContext(Lifetime):
         host: SystemPrompt,
         layers: Layers,
         layer: Layer,
-        source: Source,
+        source: Source | None,
         *,
         owner: Lifetime | None,
         in_block: str | None = None,
@@ -116,7 +123,7 @@ class DisposableContext(Lifetime):
         self, section: PromptSection | None = None, /, **fields: Any
     ) -> Registration:
         """Register a section of the system prompt: a `PromptSection`, or its fields."""
-        return self._register(block_entry(self, PromptSection, section, fields))
+        return self._register(block_entry(self, SECTION, section, fields))
 
     @overload
     def context(self, context: PromptContext, /) -> Registration: ...
@@ -137,7 +144,7 @@ class DisposableContext(Lifetime):
         self, context: PromptContext | None = None, /, **fields: Any
     ) -> Registration:
         """Register a runtime context: a `PromptContext`, or its fields."""
-        return self._register(block_entry(self, PromptContext, context, fields))
+        return self._register(block_entry(self, CONTEXT, context, fields))
 
     def variable(
         self, name: str, value: Callable[..., Any] | str | None, *, blocking: bool = False
@@ -151,7 +158,7 @@ class DisposableContext(Lifetime):
     def tool(self, schema: ToolSchema | Mapping[str, Any]) -> Registration:
         """Register one tool, a `ToolSchema` or a dict of its fields, in the tool registry."""
         tool = as_schema(schema)
-        return self._register(entry_of(self, "tool", tool.name, tool))
+        return self._register(Entry(self, "tool", tool.name, tool))
 
     def tools(self, tools: ToolProvider | Tools, *, blocking: bool = False) -> Registration:
         """Register a tool provider, or an iterable of schemas (they go into the registry).
@@ -162,7 +169,7 @@ class DisposableContext(Lifetime):
 
     def suppress_runtime_context(self) -> Registration:
         """Leave all runtime contexts out of the assemblies that see this layer."""
-        return self._register(entry_of(self, "suppressor", "runtime-context", None))
+        return self._register(Entry(self, "suppressor", "runtime-context", None))
 
     def on_assemble(
         self,
@@ -178,16 +185,14 @@ class DisposableContext(Lifetime):
         and *after* name plugins around which it stands. Raises `PluginConflictError` where
         these form a cycle.
         """
-        if not callable(listener) or _is_generator(listener):
-            raise InvalidContributionError(
-                f"on_assemble() takes a function, not {listener!r}; a generator is a wrapper, "
-                "which needs a plugin and @hookimpl(wrapper=True)"
-            )
+        arguments, name = required_arguments(listener), function_name(listener)
+        if not (prepend or before or after):
+            return self._register(ListenerEntry(self, name, listener), check=check_listener)
         return self.register_listener(
             Listener(
                 listener,
-                function_name(listener),
-                required_arguments(listener),
+                name,
+                arguments,
                 self._source,
                 tryfirst=prepend,
                 before=plugin_names(before, "before") if before else (),
@@ -197,10 +202,7 @@ class DisposableContext(Lifetime):
 
     def register_listener(self, listener: Listener) -> Registration:
         """Register a waterfall *listener* that is made already."""
-        entry = entry_of(self, "listener", listener.name, listener)
-        return self._register(
-            entry, check=partial(check_orders, self._layers, self._layer, (entry,))
-        )
+        return self._register(ListenerEntry(self, listener.name, listener), check=check_listener)
 
     def on_change(self, listener: Callable[[ChangeEvent], object]) -> Registration:
         """Register a plain function that is called with every `ChangeEvent`, in every scope.
@@ -215,7 +217,7 @@ class DisposableContext(Lifetime):
         name = function_name(listener)
         watchers = self._layers.watchers
         told = ChangeListener(listener, self._source)
-        return self._register(Entry("change", name, told, watchers, self._source))
+        return self._register(Entry(self, "change", name, told, watchers))
 
     def callback(
         self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
@@ -291,17 +293,20 @@ class Scope(DisposableContext):
     _disposal = "scope-disposed"
 
     def __init__(self, creator: DisposableContext, name: str, parent: Layer | None) -> None:
-        source = creator._source
         super().__init__(
             creator._host,
             creator._layers,
             Layer(self, parent),
-            Source(source.plugin, source.distribution, source.version, name),
+            None,
             owner=creator,
             in_block=creator._in_block,
             loading=creator._loading,
         )
         self._name = name
+
+    def _make_source(self) -> Source:
+        source = Source() if self._owner is None else self._owner._source
+        return Source(source.plugin, source.distribution, source.version, self._name)
 
     @property
     def name(self) -> str:
@@ -373,14 +378,8 @@ class Scope(DisposableContext):
         *deny* hides its names. Several restrictions intersect, and each can be disposed.
         Raises `InvalidContributionError` for names of no tool, and where neither is given.
         """
-        restriction = Restriction(allow, deny)
-
-        def check() -> None:
-            chain = self._layers.chain(self._layer)
-            restriction.check_known(known_tools(chain, loading=True))
-
-        entry = entry_of(self, "restriction", "tools", restriction)
-        return self._register(entry, kind="restricted", check=check)
+        entry = Entry(self, "restriction", "tools", Restriction(allow, deny))
+        return self._register(entry, kind="restricted", check=_check_restriction)
 
     def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - the base's
         self._layers.close(self._layer)
@@ -391,7 +390,6 @@ class Scope(DisposableContext):
         return f"<Scope {self._name!r}{ended}>"
 
 
-def _is_generator(function: Callable[..., Any]) -> bool:
-    if is_plain_function(function):
-        return bool(function.__code__.co_flags & _GENERATOR)
-    return isgeneratorfunction(function) or isasyncgenfunction(function)
+def _check_restriction(layers: Layers, new: Entry) -> None:
+    restriction: Restriction = new.value
+    restriction.check_known(known_tools(layers.chain(new.layer), loading=True))

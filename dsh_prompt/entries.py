@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dsh_prompt.errors import InvalidContributionError
 from dsh_prompt.layers import Entry
 from dsh_prompt.model.blocks import Block
-from dsh_prompt.model.contributions import PromptContext, PromptSection
+from dsh_prompt.model.contributions import PromptContext, PromptSection, check_ordinary
 from dsh_prompt.model.tools import ToolProviderResult, ToolSchema, as_schema
 from dsh_prompt.providers import (
     Provider,
@@ -17,6 +17,7 @@ from dsh_prompt.providers import (
     check_text,
     check_variable,
     function_name,
+    shape_of,
 )
 from dsh_prompt.render.template import NAME, is_variable_name, parse
 from dsh_prompt.tool_registry import ToolRegistry
@@ -24,59 +25,84 @@ from dsh_prompt.tool_registry import ToolRegistry
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from dsh_prompt.layers import Layer
     from dsh_prompt.lifecycle import Lifetime
+    from dsh_prompt.model.contributions import Text
     from dsh_prompt.model.source import Source
     from dsh_prompt.render.template import Template
 
 T = TypeVar("T")
 
+# What an ordinary section or context says: in all else it is like any other.
+_ORDINARY = {"name", "order", "text"}
+SECTION = PromptSection("", 0, "")
+CONTEXT = PromptContext("", 0, "")
+
 
 class BlockEntry(Entry):
-    """The entry of a section or context, with what all plans share of it."""
+    """The entry of a section or context, with what all plans share of it.
 
-    __slots__ = ("_template", "text", "when")
+    Its *value* tells what an ordinary one leaves out, and is the same for all of these.
+    """
+
+    __slots__ = ("_template", "_text", "order")
 
     value: PromptSection | PromptContext
 
     def __init__(
         self,
+        owner: Lifetime,
+        kind: str,
+        name: str,
+        order: float,
+        text: Text,
         value: PromptSection | PromptContext,
-        layer: Layer,
-        source: Source,
-        in_block: str | None = None,
     ) -> None:
-        kind = "section" if isinstance(value, PromptSection) else "context"
-        super().__init__(kind, value.name, value, layer, source, in_block)
-        # A static text is parsed once, for all plans.
+        super().__init__(owner, kind, name, value)
+        self.order = order
+        # A static text is parsed, and the provider of another made, once for all plans.
+        self._text: Text | Provider = text
         self._template: Template | None = None
-        self.text = value.text if isinstance(value.text, str) else self._text_provider(value.text)
-        self.when = None if value.when is None else self._when_provider(value.when)
+        if not isinstance(text, str):
+            shape_of(text, kind, name)
 
     def empty(self) -> None:
         """Let go of what was contributed, providers included."""
         super().empty()
-        self.text = ""
-        self.when = self._template = None
+        self._text = ""
+        self._template = None
 
-    def _text_provider(self, function: Callable[..., Any]) -> Provider:
-        blocking = self.value.blocking
-        return Provider(
-            function, self.kind, self.name, check_text, source=self.source, blocking=blocking
-        )
+    @property
+    def text(self) -> str | Provider:
+        """The text, or its provider."""
+        text = self._text
+        if not isinstance(text, str | Provider):
+            text = self._text = Provider(
+                text,
+                self.kind,
+                self.name,
+                check_text,
+                source=self.source,
+                blocking=self.value.blocking,
+            )
+        return text
 
-    def _when_provider(self, function: Callable[..., Any]) -> Provider:
-        return Provider(function, f"when of {self.kind}", self.name, bool, source=self.source)
+    @property
+    def when(self) -> Provider | None:
+        """The provider that tells whether the block takes part, if there is one."""
+        when = self.value.when
+        if when is None:
+            return None
+        return Provider(when, f"when of {self.kind}", self.name, bool, source=self.source)
 
     def block(self, constants: Mapping[str, str | None]) -> Block:
         """Make the block for a plan in which *constants* are the constant variables."""
         value = self.value
-        if self._template is None and isinstance(self.text, str):
-            self._template = parse(self.text, literal=value.literal)
+        if self._template is None and isinstance(self._text, str):
+            self._template = parse(self._text, literal=value.literal)
         block = Block(
             "section" if self.kind == "section" else "context",
-            value.name,
-            value.order,
+            self.name,
+            self.order,
             title=value.title,
             literal=value.literal,
             cacheable=self._cacheable(constants),
@@ -99,22 +125,28 @@ class BlockEntry(Entry):
         return all(constants.get(name) is not None for name in template.names)
 
 
-def entry_of(owner: Lifetime, kind: str, name: str, value: object) -> Entry:
-    """Make an entry of *owner* from what is checked already."""
-    return Entry(kind, name, value, owner._layer, owner._source, owner._in_block)
-
-
 def block_entry(
-    owner: Lifetime, cls: type[Any], given: object, fields: Mapping[str, Any]
+    owner: Lifetime,
+    ordinary: PromptSection | PromptContext,
+    given: object,
+    fields: Mapping[str, Any],
 ) -> BlockEntry:
-    """Make the entry of a section or context (*cls*): the one *given*, or its *fields*."""
+    """Make the entry of a section or context (*ordinary* is one): that *given*, or its *fields*."""
+    cls = type(ordinary)
+    kind = "section" if ordinary is SECTION else "context"
     if given is None:
+        if fields.keys() == _ORDINARY:
+            name, order, text = fields["name"], fields["order"], fields["text"]
+            check_ordinary(kind, name, order, text)
+            return BlockEntry(owner, kind, name, order, text, ordinary)
         given = cls(**fields)
     elif fields:
         raise TypeError(f"give a {cls.__name__} or its fields, not both")
-    if not isinstance(given, PromptSection | PromptContext) or not isinstance(given, cls):
+    if not isinstance(given, cls):
         raise InvalidContributionError(f"expected a {cls.__name__}, not {type(given).__name__}")
-    return BlockEntry(given, owner._layer, owner._source, owner._in_block)
+    if given.when is not None:
+        shape_of(given.when, f"when of {kind}", given.name)
+    return BlockEntry(owner, kind, given.name, given.order, given.text, given)
 
 
 def variable_entry(owner: Lifetime, name: str, value: object, *, blocking: bool) -> Entry:
@@ -124,15 +156,30 @@ def variable_entry(owner: Lifetime, name: str, value: object, *, blocking: bool)
             f'invalid prompt variable name "{name}" (must match /^{NAME}$/)'
         )
     if callable(value):
-        value = Provider(
-            value, "variable", name, check_variable, source=owner._source, blocking=blocking
-        )
+        shape_of(value, "variable", name)
+        if blocking:
+            value = _variable_provider(value, name, owner._source, blocking=True)
     elif value is not None and not isinstance(value, str):
         raise InvalidContributionError(
             f'prompt variable "{name}" must be a str, or a callable that returns one, '
             f"not {type(value).__name__}"
         )
-    return entry_of(owner, "variable", name, value)
+    return Entry(owner, "variable", name, value)
+
+
+def variable_of(entry: Entry) -> Provider | str | None:
+    """Give the constant of a variable, or its provider, which is made once for all plans."""
+    value = entry.value
+    if callable(value):
+        value = entry.value = _variable_provider(value, entry.name, entry.source)
+    constant_or_provider: Provider | str | None = value
+    return constant_or_provider
+
+
+def _variable_provider(
+    function: Callable[..., Any], name: str, source: Source, *, blocking: bool = False
+) -> Provider:
+    return Provider(function, "variable", name, check_variable, source=source, blocking=blocking)
 
 
 def tools_entries(owner: Lifetime, tools: Any, *, blocking: bool) -> list[Entry]:
@@ -144,13 +191,13 @@ def tools_entries(owner: Lifetime, tools: Any, *, blocking: bool) -> list[Entry]
         provider = Provider(
             tools, "tool provider", name, ToolsCheck(), source=owner._source, blocking=blocking
         )
-        return [entry_of(owner, "tools", name, provider)]
+        return [Entry(owner, "tools", name, provider)]
     if isinstance(tools, str | ToolSchema | dict) or not hasattr(tools, "__iter__"):
         raise InvalidContributionError(
             f"tools() takes a provider or an iterable of schemas, not {type(tools).__name__}; "
             "tool() takes a single one"
         )
-    return [entry_of(owner, "tool", tool.name, tool) for tool in map(as_schema, tools)]
+    return [Entry(owner, "tool", tool.name, tool) for tool in map(as_schema, tools)]
 
 
 class ToolsCheck:

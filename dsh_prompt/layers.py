@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.changes import ChangeListener, Item
     from dsh_prompt.disposable import Scope
+    from dsh_prompt.lifecycle import Lifetime
     from dsh_prompt.model.source import Source
     from dsh_prompt.running import RunningAssembly
 
@@ -32,32 +33,27 @@ NAMED = {
 
 
 class Entry:
-    """One contribution in one layer.
+    """One contribution of an *owner* in one layer: the owner's own, or the *layer* given.
 
     *kind* is ``section``, ``context``, ``variable``, ``tool``, ``tools`` (a provider),
     ``suppressor``, ``listener``, ``restriction`` or ``change`` (a change listener); *value*
-    what was contributed.
-    ``sequence`` numbers the registrations of a host; *in_block* names the entry-point
-    plugin that it belongs to, if any.
+    what was contributed. What plans need of it they make when they need it.
+    ``sequence`` numbers the registrations of a host.
     """
 
-    __slots__ = ("in_block", "key", "kind", "layer", "name", "sequence", "source", "value")
+    __slots__ = ("key", "kind", "layer", "name", "owner", "sequence", "value")
+
+    #: The plugins that a listener stands before or after.
+    mentions: tuple[str, ...] = ()
 
     def __init__(
-        self,
-        kind: str,
-        name: str,
-        value: Any,
-        layer: Layer,
-        source: Source,
-        in_block: str | None = None,
+        self, owner: Lifetime, kind: str, name: str, value: Any, layer: Layer | None = None
     ) -> None:
+        self.owner = owner
         self.kind = kind
         self.name = name
         self.value: Any = value
-        self.layer = layer
-        self.source = source
-        self.in_block = in_block
+        self.layer = owner._layer if layer is None else layer
         self.sequence = -1
         #: What is unique about the entry in its layer, as soon as it is in one.
         self.key: tuple[str, str | int] = (kind, name)
@@ -65,6 +61,16 @@ class Entry:
     def empty(self) -> None:
         """Let go of what was contributed: whoever holds the entry does not hold that."""
         self.value = None
+
+    @property
+    def source(self) -> Source:
+        """The label of the owner."""
+        return self.owner._source
+
+    @property
+    def in_block(self) -> str | None:
+        """The entry-point plugin that it belongs to, if any."""
+        return self.owner._in_block
 
     @property
     def item(self) -> Item:
@@ -156,16 +162,14 @@ class Layers:
     def insert(self, entries: Sequence[Entry]) -> int:
         """Make *entries* visible, all or none; gives the new generation.
 
-        Raises `DuplicateContributionError` for a name that is taken.
+        The caller holds the lock. Raises `DuplicateContributionError` for a name that is taken.
         """
-        with self.lock:
-            self._place_all(entries, reserved=False)
-            return self._touch_layers_of(entries, added=True)
+        self._place(entries, reserved=False)
+        return self._touch_layers_of(entries, added=True)
 
     def reserve(self, entries: Sequence[Entry]) -> None:
-        """Take the names of *entries* for a load under way, all or none."""
-        with self.lock:
-            self._place_all(entries, reserved=True)
+        """Take the names of *entries* for a load under way, as `insert` does."""
+        self._place(entries, reserved=True)
 
     def publish(self, entries: Sequence[Entry]) -> int:
         """Make reserved *entries* visible in one generation, and give its number."""
@@ -252,35 +256,29 @@ class Layers:
             if link.dependents:
                 link.dependents.pop(layer, None)
 
-    def _place_all(self, entries: Sequence[Entry], *, reserved: bool) -> None:
+    def _place(self, entries: Sequence[Entry], *, reserved: bool) -> None:
         """Put *entries* into their layers, all or none, in the order of registration."""
         for index, entry in enumerate(entries):
-            try:
-                self._place(entry, reserved)
-            except DuplicateContributionError:
+            layer, kind = entry.layer, entry.kind
+            entry.sequence = next(self._sequence)
+            if kind not in NAMED:
+                entry.key = (kind, entry.sequence)
+            key = entry.key
+            other = layer.entries.get(key)
+            if other is None and layer.reserved:
+                other = layer.reserved.get(key)
+            if other is not None:
                 for placed in entries[:index]:
                     self._take_out(placed)
-                raise
-
-    def _place(self, entry: Entry, reserved: bool) -> None:
-        layer, kind = entry.layer, entry.kind
-        entry.sequence = next(self._sequence)
-        if kind not in NAMED:
-            entry.key = (kind, entry.sequence)
-        key = entry.key
-        other = layer.entries.get(key)
-        if other is None and layer.reserved:
-            other = layer.reserved.get(key)
-        if other is not None:
-            raise _duplicate(entry, other)
-        if not reserved:
-            layer.entries[key] = entry
-        elif layer.reserved is None:
-            layer.reserved = {key: entry}
-        else:
-            layer.reserved[key] = entry
-        if kind == "listener":
-            self._count_listener(entry, 1)
+                raise _duplicate(entry, other)
+            if not reserved:
+                layer.entries[key] = entry
+            elif layer.reserved is None:
+                layer.reserved = {key: entry}
+            else:
+                layer.reserved[key] = entry
+            if kind == "listener":
+                self._count_listener(entry, 1)
 
     def _take_out(self, entry: Entry) -> None:
         if not self._unreserve(entry):
@@ -298,11 +296,13 @@ class Layers:
         return self.touch(layers, added=added) if layers else self.generation
 
     def _count_listener(self, entry: Entry, step: int) -> None:
-        layer, listener = entry.layer, entry.value
-        self.listening[layer] = self.listening.get(layer, 0) + step
-        if not self.listening[layer]:
+        layer = entry.layer
+        listening = self.listening.get(layer, 0) + step
+        if listening:
+            self.listening[layer] = listening
+        else:
             del self.listening[layer]
-        for name in (*listener.before, *listener.after):
+        for name in entry.mentions:
             self.mentioned[name] = self.mentioned.get(name, 0) + step
             if not self.mentioned[name]:
                 del self.mentioned[name]

@@ -37,8 +37,8 @@ class State(enum.Enum):
 class Lifetime:
     """Owns registrations, cleanups and other lifetimes, and disposes them as one.
 
-    *layer* is where it registers, *source* how its contributions are labelled, *in_block*
-    the entry-point plugin that it belongs to.
+    *layer* is where it registers, *source* how its contributions are labelled (None: it is
+    made when somebody asks), *in_block* the entry-point plugin that it belongs to.
     """
 
     __slots__ = (
@@ -48,9 +48,9 @@ class Lifetime:
         "_layer",
         "_layers",
         "_loading",
+        "_made_source",
         "_owned",
         "_owner",
-        "_source",
         "_state",
     )
 
@@ -61,7 +61,7 @@ class Lifetime:
         self,
         layers: Layers,
         layer: Layer,
-        source: Source,
+        source: Source | None,
         *,
         owner: Lifetime | None,
         in_block: str | None = None,
@@ -69,7 +69,7 @@ class Lifetime:
     ) -> None:
         self._layers = layers
         self._layer = layer
-        self._source = source
+        self._made_source = source
         self._owner = owner
         self._in_block = in_block
         self._loading = loading
@@ -83,6 +83,17 @@ class Lifetime:
         return self._state is not State.ACTIVE
 
     @property
+    def _source(self) -> Source:
+        """How its contributions are labelled."""
+        source = self._made_source
+        if source is None:
+            source = self._made_source = self._make_source()
+        return source
+
+    def _make_source(self) -> Source:
+        raise NotImplementedError
+
+    @property
     def _label(self) -> str:
         """How errors name it."""
         return self._source.owner
@@ -91,7 +102,8 @@ class Lifetime:
 
     def _own(self, owned: Cleanup | Lifetime) -> None:
         with self._layers.lock:
-            self._check_active()
+            if self._state is not State.ACTIVE:
+                self._check_active()
             self._owned[owned] = None
 
     def _check_active(self) -> None:
@@ -105,18 +117,19 @@ class Lifetime:
         self,
         *entries: Entry,
         kind: ChangeKind = "registered",
-        check: Callable[[], None] | None = None,
+        check: Callable[[Layers, Entry], None] | None = None,
     ) -> Registration:
         """Make *entries* part of their layers and tell the change listeners, or do neither.
 
-        *check* may refuse while nothing else can change.
+        *check* may refuse an entry while nothing else can change.
         """
         layers = self._layers
         with layers.lock:
             if self._state is not State.ACTIVE:
                 self._check_active()
             if check is not None:
-                check()
+                for entry in entries:
+                    check(layers, entry)
             loading = self._loading
             generation = None
             if loading is None or loading.entries is None:

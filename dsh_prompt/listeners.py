@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from graphlib import CycleError, TopologicalSorter
+from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR, isasyncgenfunction, isgeneratorfunction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ from dsh_prompt.errors import (
     ProviderError,
     nearest,
 )
+from dsh_prompt.layers import Entry
 from dsh_prompt.model.source import Source
 from dsh_prompt.providers import (
     VARIADIC,
@@ -25,7 +27,8 @@ from dsh_prompt.providers import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dsh_prompt.layers import Entry, Layer, Layers
+    from dsh_prompt.layers import Layer, Layers
+    from dsh_prompt.lifecycle import Lifetime
 
 #: What an implementation may take, by name.
 ARGUMENTS = ("assembly", "context", "call_next")
@@ -33,6 +36,7 @@ ARGUMENTS = ("assembly", "context", "call_next")
 
 _NAMES = frozenset(ARGUMENTS)
 _ASSEMBLY_AND_CONTEXT = (0, 1)
+_GENERATOR = CO_GENERATOR | CO_ASYNC_GENERATOR
 
 
 class Listener:
@@ -115,17 +119,41 @@ class Listener:
         return self.failed(failure_of(error))
 
 
-def required_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Name the arguments that *function* requires, in order.
+class ListenerEntry(Entry):
+    """The entry of a listener: its value is one, or the function to make one of when needed."""
 
-    Raises `InvalidContributionError` for arguments that are no arguments of the hook.
+    __slots__ = ("mentions",)
+
+    def __init__(self, owner: Lifetime, name: str, value: Listener | Callable[..., Any]) -> None:
+        super().__init__(owner, "listener", name, value)
+        self.mentions = (*value.before, *value.after) if isinstance(value, Listener) else ()
+
+
+def listener_of(entry: Entry) -> Listener:
+    """Give the listener of *entry*, which is made once for all plans."""
+    value = entry.value
+    if not isinstance(value, Listener):
+        value = entry.value = Listener(value, entry.name, required_arguments(value), entry.source)
+    return value
+
+
+def required_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Name the arguments that *function*, a listener without a plugin, requires, in order.
+
+    Raises `InvalidContributionError` for what is no function, or requires others than the hook.
     """
     if is_plain_function(function):
         # Plain functions, by far the most: reading the code object is ten times faster.
         code = function.__code__
         names = code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())]
-        if not code.co_kwonlyargcount and _NAMES.issuperset(names):
+        is_odd = code.co_flags & _GENERATOR or code.co_kwonlyargcount
+        if not is_odd and _NAMES.issuperset(names):
             return names
+    if not callable(function) or isgeneratorfunction(function) or isasyncgenfunction(function):
+        raise InvalidContributionError(
+            f"on_assemble() takes a function, not {function!r}; a generator is a wrapper, "
+            "which needs a plugin and @hookimpl(wrapper=True)"
+        )
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
@@ -156,7 +184,8 @@ def order_listeners(entries: Iterable[Entry], block_start: int | None) -> tuple[
     ordered = in_registration_order(entries, block_start)
     groups: dict[int, list[Listener]] = {}
     for entry in ordered:
-        groups.setdefault(_group(entry.value), []).append(entry.value)
+        listener = listener_of(entry)
+        groups.setdefault(_group(listener), []).append(listener)
     return tuple(
         listener
         for number in sorted(groups)
@@ -250,19 +279,25 @@ def _place(index: int, earlier: dict[int, set[int]], placed: list[int]) -> None:
     placed.append(index)
 
 
+def check_listener(layers: Layers, new: Entry) -> None:
+    """Raise `PluginConflictError` where a *new* listener makes a cycle of before and after."""
+    # Nearly always nobody says either.
+    if new.mentions or layers.mentioned:
+        check_orders(layers, new.layer, (new,))
+
+
 def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> None:
     """Raise `PluginConflictError` where before and after form a cycle.
 
     Looked at are the chains that *layer* is part of, with *new* listeners in it; without
-    *new* ones, *layer* has another parent. Nearly always nobody says either.
+    *new* ones, *layer* has another parent.
     """
     said = {*layers.mentioned}
     for entry in new:
-        said.update(entry.value.before, entry.value.after)
+        said.update(entry.mentions)
 
     def matters(entry: Entry) -> bool:
-        listener: Listener = entry.value
-        return bool(listener.before or listener.after) or listener.plugin in said
+        return bool(entry.mentions) or entry.source.plugin in said
 
     if not said or (new and not any(map(matters, new))):
         return

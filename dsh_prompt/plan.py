@@ -11,6 +11,7 @@ from itertools import takewhile
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dsh_prompt.entries import variable_of
 from dsh_prompt.listeners import in_registration_order, order_listeners
 from dsh_prompt.model.blocks import Blocks, Memory
 from dsh_prompt.model.tools import CheckedTools
@@ -55,12 +56,12 @@ class BlocksPlan:
         *,
         cacheable_first: bool = False,
     ) -> None:
-        merged = sorted(entries, key=lambda entry: (entry.value.order, utf16_key(entry.name)))
+        merged = sorted(entries, key=lambda entry: (entry.order, utf16_key(entry.name)))
         blocks = {entry: entry.block(constants) for entry in merged}
         if cacheable_first:
             merged.sort(key=lambda entry: not blocks[entry].cacheable)
         texts = [entry.text for entry in merged]
-        whens = [(index, entry.when) for index, entry in enumerate(merged) if entry.when]
+        whens = [(index, when) for index, entry in enumerate(merged) if (when := entry.when)]
         self.blocks = tuple(blocks[entry] for entry in merged)
         self.memory = Memory(self.blocks)
         self.texts = tuple(text if isinstance(text, str) else None for text in texts)
@@ -253,8 +254,9 @@ class Plan:
         self.variable_sources: dict[str, Source] = {}
         for name, entry in entries.items():
             self.variable_sources[name] = entry.source
-            if isinstance(entry.value, Provider):
-                self.variable_providers.append(entry.value)
+            value = variable_of(entry)
+            if isinstance(value, Provider):
+                self.variable_providers.append(value)
             else:
-                self.constants[name] = entry.value
+                self.constants[name] = value
         self.variable_names = [str(provider.name) for provider in self.variable_providers]

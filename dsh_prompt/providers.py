@@ -74,14 +74,14 @@ class Provider:
         self.blocking = blocking
         #: Types that need no *check*, whatever else it accepts.
         self.right_types = _RIGHT_TYPES.get(check, ())
-        self.is_async, self.wants_context = _shape(function, self.label)
+        self.is_async, self.wants_context = shape_of(function, what, name)
         #: Whether calling it may take more than a call, under ``assemble_async``.
         self.may_wait = self.is_async or blocking
 
     @property
     def label(self) -> str:
         """The provider as messages name it: ``section "rules"``."""
-        return self.what if self.name is None else f'{self.what} "{self.name}"'
+        return _label(self.what, self.name)
 
     def call(self, context: Any) -> Any:
         """Call the function, with the context only if it asks for one."""
@@ -108,8 +108,15 @@ class Provider:
         )
 
 
-def _shape(function: Callable[..., Any], label: str) -> tuple[bool, bool]:
-    """Tell whether *function* is async, and whether it requires a positional argument."""
+def _label(what: str, name: str | None) -> str:
+    return what if name is None else f'{what} "{name}"'
+
+
+def shape_of(function: Callable[..., Any], what: str, name: str | None) -> tuple[bool, bool]:
+    """Tell whether *function* is async, and whether it requires a positional argument.
+
+    Raises `InvalidContributionError` for one that requires more, and could never be called.
+    """
     code = getattr(function, "__code__", None)
     if code is not None and not hasattr(function, "__wrapped__"):
         # Plain functions, by far the most: reading the code object is ten times faster.
@@ -117,7 +124,7 @@ def _shape(function: Callable[..., Any], label: str) -> tuple[bool, bool]:
         required = code.co_argcount - bound - len(function.__defaults__ or ())
         if required <= 1 and not _needs_keywords(function, code):
             return bool(code.co_flags & _ASYNC), bool(required == 1)
-    return _inspected_shape(function, label)
+    return _inspected_shape(function, _label(what, name))
 
 
 def _needs_keywords(function: Any, code: Any) -> bool:

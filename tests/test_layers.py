@@ -16,6 +16,7 @@ from dsh_prompt import (
     hookimpl,
 )
 from dsh_prompt.layers import Entry, Layer, Layers
+from dsh_prompt.lifecycle import Lifetime
 from dsh_prompt.model.source import Source
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def entry(layer: Layer, name: str, kind: str = "variable") -> Entry:
     """Give an entry for *layer* that the host owns."""
-    return Entry(kind, name, "value", layer, Source())
+    return Entry(Lifetime(Layers(), layer, Source(), owner=None), kind, name, "value")
 
 
 def names(layer: Layer) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Iterable
 from enum import IntEnum
+from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import attrs
@@ -46,32 +46,24 @@ class SectionOrder(IntEnum):
     TOOL_GUIDANCE = 100
 
 
-def _check_order(kind: str, block: PromptSection | PromptContext) -> None:
-    order = block.order
-    number = isinstance(order, int | float) and not isinstance(order, bool)
-    if not number or (isinstance(order, float) and not math.isfinite(order)):
+def check_ordinary(kind: str, name: object, order: object, text: object) -> None:
+    """Check what every section and context says; raises `InvalidContributionError`."""
+    is_number = isinstance(order, int | float) and not isinstance(order, bool)
+    if not is_number or (isinstance(order, float) and not isfinite(order)):
         raise InvalidContributionError(
-            f'prompt {kind} "{block.name}" order must be a finite number, not {order!r}'
+            f'prompt {kind} "{name}" order must be a finite number, not {order!r}'
+        )
+    if not isinstance(name, str):
+        raise InvalidContributionError(f"prompt {kind} name must be a str, not {name!r}")
+    if not isinstance(text, str) and not callable(text):
+        raise InvalidContributionError(
+            f'prompt {kind} "{name}" text must be a str or a callable that returns one, '
+            f"not {type(text).__name__}"
         )
 
 
 def _check(kind: str, block: PromptSection | PromptContext) -> None:
-    # The exact types come first: scopes with ordinary ones come and go by the thousand.
-    if type(block.order) is not int:
-        _check_order(kind, block)
-    is_ordinary = type(block.name) is type(block.text) is str
-    if not is_ordinary or block.when is not None or block.title is not None:
-        _check_block(kind, block)
-
-
-def _check_block(kind: str, block: PromptSection | PromptContext) -> None:
-    if not isinstance(block.name, str):
-        raise InvalidContributionError(f"prompt {kind} name must be a str, not {block.name!r}")
-    if not isinstance(block.text, str) and not callable(block.text):
-        raise InvalidContributionError(
-            f'prompt {kind} "{block.name}" text must be a str or a callable that returns one, '
-            f"not {type(block.text).__name__}"
-        )
+    check_ordinary(kind, block.name, block.order, block.text)
     if block.when is not None and not callable(block.when):
         raise InvalidContributionError(
             f'prompt {kind} "{block.name}" when must be a callable, not {block.when!r}'
