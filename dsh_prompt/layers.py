@@ -165,7 +165,12 @@ class Layers:
         The caller holds the lock. Raises `DuplicateContributionError` for a name that is taken.
         """
         self._place(entries, reserved=False)
-        return self._touch_layers_of(entries, added=True)
+        layer = entries[0].layer if entries else self.watchers
+        if len(entries) > 1 or layer.dependents:
+            return self._touch_layers_of(entries, added=True)
+        # Nearly always no plan was made of the layer since it changed last.
+        self.generation += layer is not self.watchers
+        return self.generation
 
     def reserve(self, entries: Sequence[Entry]) -> None:
         """Take the names of *entries* for a load under way, as `insert` does."""
@@ -181,7 +186,10 @@ class Layers:
             return self._touch_layers_of(shown, added=True)
 
     def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
-        """Take *entries* out in one generation: those that were visible, and its number."""
+        """Take *entries* out in one generation, and empty them.
+
+        Gives those that were visible, and the generation's number.
+        """
         with self.lock:
             gone, never_seen = [], []
             for entry in entries:
@@ -193,6 +201,7 @@ class Layers:
             for entry in (*gone, *never_seen):
                 if entry.kind == "listener":
                     self._count_listener(entry, -1)
+                entry.empty()
             return gone, self._touch_layers_of(gone, added=False)
 
     def touch(self, layers: Iterable[Layer], *, added: bool = False) -> int:
@@ -288,9 +297,6 @@ class Layers:
 
     def _touch_layers_of(self, entries: Sequence[Entry], *, added: bool) -> int:
         """Begin a new generation, unless none of *entries* matters for assemblies."""
-        if len(entries) == 1 and not entries[0].layer.dependents:
-            self.generation += entries[0].layer is not self.watchers
-            return self.generation
         layers = {entry.layer for entry in entries}
         layers.discard(self.watchers)
         return self.touch(layers, added=added) if layers else self.generation

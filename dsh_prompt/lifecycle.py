@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-import inspect
 from contextvars import ContextVar
 from threading import Event
 from typing import TYPE_CHECKING
 
 from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
-from dsh_prompt.coroutines import discard, drive
+from dsh_prompt.coroutines import drive
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
 from dsh_prompt.layers import Entry
 from dsh_prompt.registration import UNTOLD, Cleanup, Loading, Registration, items
@@ -73,7 +72,8 @@ class Lifetime:
         self._owner = owner
         self._in_block = in_block
         self._loading = loading
-        self._owned: dict[Entry | Cleanup | Lifetime, None] = {}
+        # What it owns, in order, but for the entries that a scope has in its own layer.
+        self._owned: dict[Entry | Cleanup | Lifetime, None] | None = None
         self._state = State.ACTIVE
         self._ending: Disposal | None = None
 
@@ -104,6 +104,12 @@ class Lifetime:
         with self._layers.lock:
             if self._state is not State.ACTIVE:
                 self._check_active()
+            self._keep(owned)
+
+    def _keep(self, owned: Entry | Cleanup | Lifetime) -> None:
+        if self._owned is None:
+            self._owned = {owned: None}
+        else:
             self._owned[owned] = None
 
     def _check_active(self) -> None:
@@ -138,7 +144,8 @@ class Lifetime:
                 layers.reserve(entries)
                 loading.entries.extend(entries)
             for entry in entries:
-                self._owned[entry] = None
+                if entry.layer.scope is not self:
+                    self._keep(entry)
         # A load is told as a whole, when it is done.
         if generation is not None and layers.watchers.entries:
             self._announce(entries, kind, generation)
@@ -165,12 +172,10 @@ class Lifetime:
 
     def _withdraw(self, entries: Sequence[Entry]) -> tuple[list[Entry], int]:
         with self._layers.lock:
-            # Where this lifetime is being disposed, they are withdrawn with all the rest.
-            mine = [entry for entry in entries if self._owned.pop(entry, entry) is None]
-            withdrawn = self._layers.withdraw(mine)
-            for entry in mine:
-                entry.empty()
-            return withdrawn
+            owned = self._owned or {}
+            for entry in entries:
+                owned.pop(entry, None)
+            return self._layers.withdraw(entries)
 
     def _event(
         self,
@@ -267,7 +272,7 @@ class Lifetime:
                 for item in lifetime._detach(is_root=lifetime is self)
             ]
             if self._owner is not None:
-                self._owner._owned.pop(self, None)
+                (self._owner._owned or {}).pop(self, None)
             event = self._event(
                 self._disposal, (), (*items(gone), *others), self._layers.generation
             )
@@ -279,18 +284,22 @@ class Lifetime:
     def _lifetimes(self) -> Iterator[Lifetime]:
         """Give this lifetime and all that it owns, directly or not."""
         yield self
-        for owned in self._owned:
+        for owned in self._owned or ():
             if isinstance(owned, Lifetime):
                 yield from owned._lifetimes()
 
     def _entries(self) -> Iterator[Entry]:
         """Give the entries that this very lifetime registered."""
-        for owned in self._owned:
+        layer = self._layer
+        if layer.scope is self:
+            held = (*layer.entries.values(), *(layer.reserved or {}).values())
+            yield from (entry for entry in held if entry.owner is self)
+        for owned in self._owned or ():
             if isinstance(owned, Entry):
                 yield owned
 
     def _refuse_async(self, twin: str) -> None:
-        if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned):
+        if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned or ()):
             raise AsyncProviderError(f"{self._label} holds an async context manager; use {twin}")
 
     def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - for subclasses
@@ -306,14 +315,12 @@ class Lifetime:
     async def _unwind(self, errors: list[BaseException], async_twin: str | None) -> None:
         owner = self._source.owner
         await _collect(self._wind_down(async_twin), errors, owner)
-        for owned in reversed(list(self._owned)):
+        for owned in reversed(list(self._owned or ())):
             if isinstance(owned, Lifetime):
                 await owned._unwind(errors, async_twin)
             elif isinstance(owned, Cleanup):
-                await _collect(_run(owned), errors, owner)
-            else:
-                owned.empty()
-        self._owned.clear()
+                await _collect(owned.complete(), errors, owner)
+        self._owned = None
         # A disposed scope can be a parent for long: it must not hold its owner.
         self._owner = self._ending = None
         self._state = State.DISPOSED
@@ -380,15 +387,3 @@ async def _collect(step: Awaitable[None], errors: list[BaseException], owner: st
     except BaseException as error:  # noqa: BLE001 - raised when all the others have run
         error.add_note(f"raised while what {owner} registered was cleaned up")
         errors.append(error)
-
-
-async def _run(cleanup: Cleanup) -> None:
-    result = cleanup.run()
-    if cleanup.is_async:
-        await result
-    elif inspect.isawaitable(result):
-        discard(result)
-        raise TypeError(
-            "a callback returned something to await; an async cleanup belongs into "
-            "enter_async_context()"
-        )

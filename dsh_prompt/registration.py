@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
+
+from dsh_prompt.coroutines import discard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +46,18 @@ class Cleanup:
     def __init__(self, run: Callable[[], Any], *, is_async: bool = False) -> None:
         self.run = run
         self.is_async = is_async
+
+    async def complete(self) -> None:
+        """Run the callback to its end."""
+        result = self.run()
+        if self.is_async:
+            await result
+        elif inspect.isawaitable(result):
+            discard(result)
+            raise TypeError(
+                "a callback returned something to await; an async cleanup belongs into "
+                "enter_async_context()"
+            )
 
 
 class Loading:
