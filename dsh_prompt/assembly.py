@@ -72,7 +72,7 @@ def _in_one_go(plan: Plan, run: Run) -> tuple[PromptAssembly, Blocks | None] | N
     tools, sections, contexts = plan.step_ends
     return _contributed(
         plan,
-        plan.variables(values[:tools]),
+        plan.variables(values),
         values[tools:sections],
         plan.sections.filled(values[sections:contexts]),
         plan.contexts.filled(values[contexts:]),

@@ -55,10 +55,9 @@ class Run(RunningAssembly):
         values = self._ahead
         append = values.append
         for provider in providers:
+            function = provider.function
             try:
-                value = (
-                    provider.function(context) if provider.wants_context else provider.function()
-                )
+                value = function(context) if provider.wants_context else function()
             except Exception as error:  # noqa: BLE001 - raised by its own step
                 self._next = (error, None)
                 break
@@ -87,8 +86,7 @@ class Run(RunningAssembly):
             if error is not None:
                 raise error
             return value
-        context = self.context
-        return provider.function(context) if provider.wants_context else provider.function()
+        return provider.call(self.context)
 
 
 _COLLECTIONS = (list, tuple, ToolProviderResult)

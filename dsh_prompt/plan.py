@@ -7,8 +7,8 @@ read it without a lock.
 
 from __future__ import annotations
 
-from itertools import takewhile
-from operator import is_
+from itertools import count, takewhile
+from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsh_prompt.entries import variable_of
@@ -38,6 +38,7 @@ class BlocksPlan:
     """
 
     __slots__ = (
+        "_arrange",
         "blocks",
         "complete",
         "memory",
@@ -67,6 +68,7 @@ class BlocksPlan:
         self.texts = tuple(text if isinstance(text, str) else None for text in texts)
         self.providers = [text for text in texts if isinstance(text, Provider)]
         self.provider_indexes = [index for index, text in enumerate(self.texts) if text is None]
+        self._arrange = _arrangement(self.texts)
         self.whens = [when for _, when in whens]
         self.when_indexes = [index for index, _ in whens]
         self.complete = [
@@ -76,9 +78,9 @@ class BlocksPlan:
 
     def filled(self, results: list[Any]) -> Blocks:
         """Give all blocks, those with providers with their *results*."""
-        texts: list[Any] = list(self.texts)
-        for index, text in zip(self.provider_indexes, results, strict=True):
-            texts[index] = text
+        texts: Any = results or self.texts
+        if self._arrange is not None:
+            texts = self._arrange((*self.texts, *results))
         return Blocks(self.blocks, texts, self.memory)
 
     def providers_without(self, left_out: AbstractSet[int]) -> tuple[list[Provider], list[int]]:
@@ -86,6 +88,17 @@ class BlocksPlan:
         pairs = zip(self.providers, self.provider_indexes, strict=True)
         kept = [(provider, index) for provider, index in pairs if index not in left_out]
         return [provider for provider, _ in kept], [index for _, index in kept]
+
+
+def _arrangement(texts: Sequence[str | None]) -> itemgetter[tuple[Any, ...]] | None:
+    """Give what picks all in order from *texts* with the results of providers behind them.
+
+    None where all are of one sort, and in order already.
+    """
+    results = count(len(texts))
+    picks = [next(results) if text is None else index for index, text in enumerate(texts)]
+    is_mixed = len({text is None for text in texts}) > 1
+    return itemgetter(*picks) if is_mixed else None
 
 
 #: Schemas in their final order, and the source of each.
@@ -226,10 +239,9 @@ class Plan:
         self.listeners: tuple[Listener, ...] = order_listeners(listeners, block_start)
 
     def variables(self, values: Iterable[str | None]) -> dict[str, str | None]:
-        """Give all variables, those with providers with their *values*."""
-        variables = dict(self.constants)
-        variables.update(zip(self.variable_names, values, strict=True))
-        return variables
+        """Give all variables, those with providers with their *values*, which come first."""
+        provided = dict(zip(self.variable_names, values, strict=False))
+        return {**self.constants, **provided} if self.constants else provided
 
     def _plan_ahead(self) -> None:
         """Line up the providers of all steps, to be called in one go, which is faster.

@@ -265,11 +265,11 @@ def attribute(assembly: PromptAssembly, source: Source) -> bool:
     provenance = assembly._provenance
     if provenance is None:
         provenance = assembly._provenance = Provenance()
-    if isinstance(assembly._sections, list):
+    if type(assembly._sections) is list:
         provenance.attribute_blocks("section", assembly._sections, source)
-    if isinstance(assembly._contexts, list):
+    if type(assembly._contexts) is list:
         provenance.attribute_blocks("context", assembly._contexts, source)
-    if isinstance(assembly._tools, list):
+    if type(assembly._tools) is list:
         provenance.attribute_tools(assembly._tools, source)
     provenance.attribute_variables(assembly._variables, source)
     return True

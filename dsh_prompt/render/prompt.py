@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress, count, repeat
+from operator import is_not
 from typing import TYPE_CHECKING, Any, Literal
 
 from dsh_prompt.model.blocks import Blocks
@@ -81,20 +83,16 @@ def _render(
     memory = held.memory
     last = memory.rendering
     if last is None or last.variables != variables or last.blocks != held.blocks:
-        rendered = [
-            _render_block(block, text, variables)
-            for block, text in zip(held.blocks, held.texts, strict=True)
-        ]
+        known = dict(variables)
+        rendered = list(map(_render_block, held.blocks, held.texts, repeat(variables)))
     elif last.texts == held.texts:
         return last.rendered
     else:
-        rendered = [
-            before if text is seen or text == seen else _render_block(block, text, variables)
-            for block, text, seen, before in zip(
-                held.blocks, held.texts, last.texts, last.rendered, strict=True
-            )
-        ]
-    memory.rendering = Rendering(held, dict(variables), rendered)
+        known, rendered = last.variables, last.rendered.copy()
+        for index in compress(count(), map(is_not, held.texts, last.texts)):
+            if held.texts[index] != last.texts[index]:
+                rendered[index] = _render_block(held.blocks[index], held.texts[index], variables)
+    memory.rendering = Rendering(held, known, rendered)
     return rendered
 
 

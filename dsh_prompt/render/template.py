@@ -101,17 +101,18 @@ def interpolate(text: str, variables: Mapping[str, str | None]) -> str | None:
 
     None where it holds more than references that have values: `parse` knows what to do.
     """
-    braces = text.count("{")
-    if not braces:
+    if "{" not in text:
         return text
     pieces: list[Any] = _REFERENCE.split(text)
-    if braces != len(pieces) - 1:  # two for each reference, and no others
-        return None
     try:
         if len(pieces) == _ONE_REFERENCE:
+            if "{" in pieces[0] or "{" in pieces[2]:
+                return None
             pieces[1] = variables[pieces[1]]
-        else:
+        elif text.count("{") == len(pieces) - 1:  # two for each reference, and no others
             pieces[1::2] = [variables[name] for name in pieces[1::2]]
+        else:
+            return None
         return "".join(pieces)
     except (KeyError, TypeError):
         return None
