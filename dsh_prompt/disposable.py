@@ -348,7 +348,7 @@ class Scope(DisposableContext):
                 )
             self._layer.parent = layer
             try:
-                check_orders(layers, self._layer)
+                check_orders(self)
             except PluginConflictError:
                 self._layer.parent = before
                 raise

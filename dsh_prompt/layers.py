@@ -135,9 +135,7 @@ class Layers:
         # Where the block of entry-point plugins stands, and how many plugins it has.
         self.block_start: int | None = None
         self.block_size = 0
-        # How many waterfall listeners each layer has, and how often which plugins are named by
-        # their ``before`` and ``after``.
-        self.listening: dict[Layer, int] = {}
+        # How often which plugins are named by ``before`` and ``after`` of listeners.
         self.mentioned: dict[str, int] = {}
         self._sequence = count()
 
@@ -159,22 +157,34 @@ class Layers:
             entries = sorted(self.watchers.entries.values(), key=lambda entry: entry.sequence)
             return [entry.value for entry in entries]
 
-    def insert(self, entries: Sequence[Entry]) -> int:
-        """Make *entries* visible, all or none; gives the new generation.
+    def insert(self, entries: Sequence[Entry], *, reserved: bool = False) -> int:
+        """Make *entries* visible, all or none, in their order; gives the new generation.
 
-        The caller holds the lock. Raises `DuplicateContributionError` for a name that is taken.
+        Where they are *reserved* for a load under way, only their names are taken. The caller
+        holds the lock. Raises `DuplicateContributionError` for a name that is taken.
         """
-        self._place(entries, reserved=False)
-        layer = entries[0].layer if entries else self.watchers
-        if len(entries) > 1 or layer.dependents:
-            return self._touch_layers_of(entries, added=True)
-        # Nearly always no plan was made of the layer since it changed last.
-        self.generation += layer is not self.watchers
-        return self.generation
-
-    def reserve(self, entries: Sequence[Entry]) -> None:
-        """Take the names of *entries* for a load under way, as `insert` does."""
-        self._place(entries, reserved=True)
+        for index, entry in enumerate(entries):
+            layer, kind = entry.layer, entry.kind
+            entry.sequence = next(self._sequence)
+            if kind not in NAMED:
+                entry.key = (kind, entry.sequence)
+            key = entry.key
+            other = layer.entries.get(key)
+            if other is None and layer.reserved:
+                other = layer.reserved.get(key)
+            if other is not None:
+                for placed in entries[:index]:
+                    self._take_out(placed)
+                raise _duplicate(entry, other)
+            if not reserved:
+                layer.entries[key] = entry
+            elif layer.reserved is None:
+                layer.reserved = {key: entry}
+            else:
+                layer.reserved[key] = entry
+            if entry.mentions:
+                self._mention(entry.mentions, 1)
+        return self.generation if reserved else self._touch_layers_of(entries, added=True)
 
     def publish(self, entries: Sequence[Entry]) -> int:
         """Make reserved *entries* visible in one generation, and give its number."""
@@ -199,8 +209,7 @@ class Layers:
                     del entry.layer.entries[entry.key]
                     gone.append(entry)
             for entry in (*gone, *never_seen):
-                if entry.kind == "listener":
-                    self._count_listener(entry, -1)
+                self._mention(entry.mentions, -1)
                 entry.empty()
             return gone, self._touch_layers_of(gone, added=False)
 
@@ -265,50 +274,22 @@ class Layers:
             if link.dependents:
                 link.dependents.pop(layer, None)
 
-    def _place(self, entries: Sequence[Entry], *, reserved: bool) -> None:
-        """Put *entries* into their layers, all or none, in the order of registration."""
-        for index, entry in enumerate(entries):
-            layer, kind = entry.layer, entry.kind
-            entry.sequence = next(self._sequence)
-            if kind not in NAMED:
-                entry.key = (kind, entry.sequence)
-            key = entry.key
-            other = layer.entries.get(key)
-            if other is None and layer.reserved:
-                other = layer.reserved.get(key)
-            if other is not None:
-                for placed in entries[:index]:
-                    self._take_out(placed)
-                raise _duplicate(entry, other)
-            if not reserved:
-                layer.entries[key] = entry
-            elif layer.reserved is None:
-                layer.reserved = {key: entry}
-            else:
-                layer.reserved[key] = entry
-            if kind == "listener":
-                self._count_listener(entry, 1)
-
     def _take_out(self, entry: Entry) -> None:
         if not self._unreserve(entry):
             del entry.layer.entries[entry.key]
-        if entry.kind == "listener":
-            self._count_listener(entry, -1)
+        self._mention(entry.mentions, -1)
 
     def _touch_layers_of(self, entries: Sequence[Entry], *, added: bool) -> int:
         """Begin a new generation, unless none of *entries* matters for assemblies."""
+        if len(entries) == 1 and not entries[0].layer.dependents:
+            self.generation += entries[0].layer is not self.watchers
+            return self.generation
         layers = {entry.layer for entry in entries}
         layers.discard(self.watchers)
         return self.touch(layers, added=added) if layers else self.generation
 
-    def _count_listener(self, entry: Entry, step: int) -> None:
-        layer = entry.layer
-        listening = self.listening.get(layer, 0) + step
-        if listening:
-            self.listening[layer] = listening
-        else:
-            del self.listening[layer]
-        for name in entry.mentions:
+    def _mention(self, names: Iterable[str], step: int) -> None:
+        for name in names:
             self.mentioned[name] = self.mentioned.get(name, 0) + step
             if not self.mentioned[name]:
                 del self.mentioned[name]

@@ -136,18 +136,15 @@ class Lifetime:
             if check is not None:
                 for entry in entries:
                     check(layers, entry)
-            loading = self._loading
-            generation = None
-            if loading is None or loading.entries is None:
-                generation = layers.insert(entries)
-            else:
-                layers.reserve(entries)
-                loading.entries.extend(entries)
+            # Of a load under way, which is told as a whole when it is done.
+            pending = None if self._loading is None else self._loading.entries
+            generation = layers.insert(entries, reserved=pending is not None)
+            if pending is not None:
+                pending.extend(entries)
             for entry in entries:
                 if entry.layer.scope is not self:
                     self._keep(entry)
-        # A load is told as a whole, when it is done.
-        if generation is not None and layers.watchers.entries:
+        if pending is None and layers.watchers.entries:
             self._announce(entries, kind, generation)
         return Registration(self, entries)
 

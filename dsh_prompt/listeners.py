@@ -283,15 +283,16 @@ def check_listener(layers: Layers, new: Entry) -> None:
     """Raise `PluginConflictError` where a *new* listener makes a cycle of before and after."""
     # Nearly always nobody says either.
     if new.mentions or layers.mentioned:
-        check_orders(layers, new.layer, (new,))
+        check_orders(new.owner, (new,))
 
 
-def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> None:
+def check_orders(owner: Lifetime, new: Sequence[Entry] = ()) -> None:
     """Raise `PluginConflictError` where before and after form a cycle.
 
-    Looked at are the chains that *layer* is part of, with *new* listeners in it; without
-    *new* ones, *layer* has another parent.
+    Looked at are the chains that the layer of *owner* is part of, with *new* listeners in it;
+    without *new* ones, the layer has another parent.
     """
+    layers, layer = owner._layers, owner._layer
     said = {*layers.mentioned}
     for entry in new:
         said.update(entry.mentions)
@@ -303,10 +304,18 @@ def check_orders(layers: Layers, layer: Layer, new: Sequence[Entry] = ()) -> Non
         return
     ends = [
         leaf
-        for leaf in {layer: None, **layers.listening}
+        for leaf in _layers_beside(owner)
         if leaf is layer
         or (layer in layers.chain(leaf) and any(map(matters, leaf.all("listener"))))
     ]
     for leaf in ends:
         known = [entry for link in layers.chain(leaf) for entry in link.all("listener")]
         order_listeners([*known, *new], layers.block_start)
+
+
+def _layers_beside(owner: Lifetime) -> Iterable[Layer]:
+    """Give each layer of the host that *owner* belongs to."""
+    host = owner
+    while host._owner is not None:
+        host = host._owner
+    return dict.fromkeys(lifetime._layer for lifetime in host._lifetimes())

@@ -67,7 +67,7 @@ def test_reserved_entries_take_names_but_are_not_held() -> None:
     """Until they are published, in one generation."""
     layers = Layers()
     reserved = [entry(layers.root, "a"), entry(layers.root, "b")]
-    layers.reserve(reserved)
+    layers.insert(reserved, reserved=True)
     assert (names(layers.root), layers.generation) == ([], 0)
     with pytest.raises(DuplicateContributionError):
         layers.insert([entry(layers.root, "a")])
@@ -79,7 +79,7 @@ def test_reserved_entries_go_without_a_trace() -> None:
     """Nobody has seen them, so no generation begins, and the names are free."""
     layers = Layers()
     reserved = [entry(layers.root, "a")]
-    layers.reserve(reserved)
+    layers.insert(reserved, reserved=True)
     assert layers.withdraw(reserved) == ([], 0)
     assert layers.insert([entry(layers.root, "a")]) == 1
 
@@ -88,7 +88,7 @@ def test_what_was_withdrawn_before_it_was_published_stays_away() -> None:
     """A load may take back a part of what it registered."""
     layers = Layers()
     reserved = [entry(layers.root, "a"), entry(layers.root, "b")]
-    layers.reserve(reserved)
+    layers.insert(reserved, reserved=True)
     layers.withdraw(reserved[:1])
     layers.publish(reserved)
     assert names(layers.root) == ["b"]
