@@ -187,7 +187,7 @@ class DisposableContext(Lifetime):
         """
         arguments, name = required_arguments(listener), function_name(listener)
         if not (prepend or before or after):
-            return self._register(ListenerEntry(self, name, listener), check=check_listener)
+            return self._register(Entry(self, "listener", name, listener), check=check_listener)
         return self.register_listener(
             Listener(
                 listener,
@@ -202,7 +202,7 @@ class DisposableContext(Lifetime):
 
     def register_listener(self, listener: Listener) -> Registration:
         """Register a waterfall *listener* that is made already."""
-        return self._register(ListenerEntry(self, listener.name, listener), check=check_listener)
+        return self._register(ListenerEntry(self, listener), check=check_listener)
 
     def on_change(self, listener: Callable[[ChangeEvent], object]) -> Registration:
         """Register a plain function that is called with every `ChangeEvent`, in every scope.
@@ -265,13 +265,11 @@ class DisposableContext(Lifetime):
         """
         if not isinstance(name, str):
             raise InvalidContributionError(f"a scope's name must be a str, not {name!r}")
-        scope = Scope(self, name, self._parent_layer(parent))
+        scope = Scope(self, name, None if parent is None else self._layer_of(parent))
         self._own(scope)
         return scope
 
-    def _parent_layer(self, parent: Scope | None) -> Layer | None:
-        if parent is None:
-            return None
+    def _layer_of(self, parent: Scope) -> Layer:
         if not isinstance(parent, Scope) or parent._layers is not self._layers:
             raise ScopeError(f"{parent!r} is no scope of this host; create_scope() makes one")
         return parent._layer
@@ -334,7 +332,7 @@ class Scope(DisposableContext):
         Raises `ScopeError` for a parent that is this scope or stands below it, and
         `PluginConflictError` where ``before`` and ``after`` of listeners would form a cycle.
         """
-        layer = self._parent_layer(parent)
+        layer = None if parent is None else self._layer_of(parent)
         layers = self._layers
         with layers.lock:
             self._check_active()

@@ -120,13 +120,13 @@ class Listener:
 
 
 class ListenerEntry(Entry):
-    """The entry of a listener: its value is one, or the function to make one of when needed."""
+    """The entry of a listener that is made already; others are made of plain entries."""
 
     __slots__ = ("mentions",)
 
-    def __init__(self, owner: Lifetime, name: str, value: Listener | Callable[..., Any]) -> None:
-        super().__init__(owner, "listener", name, value)
-        self.mentions = (*value.before, *value.after) if isinstance(value, Listener) else ()
+    def __init__(self, owner: Lifetime, listener: Listener) -> None:
+        super().__init__(owner, "listener", listener.name, listener)
+        self.mentions = (*listener.before, *listener.after)
 
 
 def listener_of(entry: Entry) -> Listener:

@@ -117,18 +117,15 @@ def shape_of(function: Callable[..., Any], what: str, name: str | None) -> tuple
 
     Raises `InvalidContributionError` for one that requires more, and could never be called.
     """
-    code = getattr(function, "__code__", None)
-    if code is not None and not hasattr(function, "__wrapped__"):
-        # Plain functions, by far the most: reading the code object is ten times faster.
-        bound = isinstance(function, MethodType)
-        required = code.co_argcount - bound - len(function.__defaults__ or ())
-        if required <= 1 and not _needs_keywords(function, code):
-            return bool(code.co_flags & _ASYNC), bool(required == 1)
+    plain = function.__func__ if isinstance(function, MethodType) else function
+    if is_plain_function(plain):
+        # By far the most: reading the code object is ten times faster.
+        code = plain.__code__
+        bound = plain is not function
+        required = code.co_argcount - bound - len(plain.__defaults__ or ())
+        if required <= 1 and not code.co_kwonlyargcount:
+            return bool(code.co_flags & _ASYNC), required == 1
     return _inspected_shape(function, _label(what, name))
-
-
-def _needs_keywords(function: Any, code: Any) -> bool:
-    return bool(code.co_kwonlyargcount > len(function.__kwdefaults__ or ()))
 
 
 def _inspected_shape(function: Callable[..., Any], label: str) -> tuple[bool, bool]:
