@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.benchmarks.counts import WORKS, calls_of, counts_of, recorded
-from tests.benchmarks.scenarios import host_with_scopes, host_with_sections, load, register
+from tests.benchmarks.scenarios import (
+    add_scope,
+    host_with_scopes,
+    host_with_sections,
+    load,
+    register,
+)
 
 if TYPE_CHECKING:
     from dsh_prompt import SystemPrompt
@@ -44,6 +51,18 @@ def test_the_only_scope_is_assembled_with_as_many_calls_as_one_of_1000() -> None
 
     alone = calls_of(lambda: one.assemble(scope=scope))
     assert calls_of(lambda: many.assemble(scope=last)) == alone
+
+
+def test_a_scope_is_created_in_few_calls_and_leaves_few_objects_to_the_garbage_collector() -> None:
+    prompt, _ = host_with_scopes(1)
+    assert calls_of(lambda: add_scope(prompt)) <= MORE * 44
+
+    gc.collect()
+    before = len(gc.get_objects())
+    kept = [add_scope(prompt) for _ in range(100)]
+    gc.collect()
+    # The scope, its layer with a dict, and four entries.
+    assert len(gc.get_objects()) - before <= MORE * 7 * len(kept)
 
 
 def test_disposing_a_scope_makes_no_more_calls_where_there_are_others() -> None:
