@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     from dsh_prompt.model.source import Source
     from dsh_prompt.model.state import RuntimeState
     from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
-    from dsh_prompt.plugin_context import PluginInfo
-    from dsh_prompt.plugins import LoadReport
+    from dsh_prompt.plugins.context import PluginInfo
+    from dsh_prompt.plugins.manager import LoadReport
+    from dsh_prompt.plugins.sync import SyncReport
     from dsh_prompt.registration import Registration
     from dsh_prompt.render.fingerprint import Fingerprint
     from dsh_prompt.render.projection import RuntimeContextProjection
@@ -107,8 +108,9 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "model.source": ("Source",),
     "model.state": ("RuntimeState",),
     "model.tools": ("ToolProviderResult", "ToolSchema"),
-    "plugin_context": ("PluginInfo",),
-    "plugins": ("LoadReport",),
+    "plugins.context": ("PluginInfo",),
+    "plugins.manager": ("LoadReport",),
+    "plugins.sync": ("SyncReport",),
     "registration": ("Registration",),
     "render.fingerprint": ("Fingerprint",),
     "render.projection": ("RuntimeContextProjection",),
@@ -179,6 +181,7 @@ __all__ = [
     "ScopeError",
     "SectionOrder",
     "Source",
+    "SyncReport",
     "SystemPrompt",
     "ToolOrderError",
     "ToolProviderResult",

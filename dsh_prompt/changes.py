@@ -37,7 +37,8 @@ class ChangeEvent:
 
     *plugin* is the name of the plugin that the change belongs to and *scope* its scope
     (None: the host, the global level); *added* and *removed* list (kind, name, scope);
-    *generation* is the number of the host state after the change.
+    *generation* is the number of the host state after the change. *urgent* ones are to reach
+    models at once, whatever it does to prompt caches.
     """
 
     kind: ChangeKind
@@ -46,6 +47,7 @@ class ChangeEvent:
     added: tuple[Item, ...]
     removed: tuple[Item, ...]
     generation: int
+    urgent: bool = False
 
 
 class ChangeListener:
@@ -95,12 +97,13 @@ def tell_all(listeners: Iterable[ChangeListener], event: ChangeEvent) -> list[Ba
     return errors
 
 
-def withdrawal(event: ChangeEvent, generation: int) -> ChangeEvent:
-    """Give the event that takes *event* back."""
+def withdrawal(event: ChangeEvent, generation: int, removed: Iterable[Item]) -> ChangeEvent:
+    """Give the event that takes *event* back, as far as it was still there (*removed*)."""
+    still = tuple(removed)
     return attrs.evolve(
         event,
         kind="withdrawn",
         added=event.removed,
-        removed=event.added,
+        removed=tuple(item for item in event.added if item in still),
         generation=generation,
     )

@@ -46,6 +46,16 @@ def _positive(_: object, attribute: Any, value: object) -> None:
         )
 
 
+def _positive_count(_: object, attribute: Any, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError(
+            f"{attribute.name}: expected a positive number, got {short(value)}",
+            path=attribute.name,
+        )
+
+
 def _strings(value: Any) -> tuple[str, ...]:
     """Give a list of strings as a tuple; anything else is left for `_check_strings`."""
     return tuple(value) if isinstance(value, list) else value
@@ -106,6 +116,8 @@ class Config:
     *layout* puts sections in their ``"order"``, or, ``"cache-first"``, those that never change
     before the others, so that more of the prompt is a stable prefix.
     *hook_timeout* bounds each async hook and provider under ``assemble_async``, in seconds.
+    *quarantine_after* switches a plugin off that makes so many assemblies fail, one after
+    the other (None: never).
     """
 
     include_harness_identity: bool = attrs.field(
@@ -118,6 +130,7 @@ class Config:
     )
     layout: Literal["order", "cache-first"] = attrs.field(default="order", validator=_check_layout)
     hook_timeout: float | None = attrs.field(default=None, validator=_positive)
+    quarantine_after: int | None = attrs.field(default=None, validator=_positive_count)
     plugins: PluginsConfig = attrs.field(
         factory=PluginsConfig, validator=_of_type(PluginsConfig, "a PluginsConfig")
     )
@@ -128,6 +141,8 @@ class Config:
     ignored: tuple[Ignored, ...] = attrs.field(default=(), **_INTERNAL)
     #: Which plugins the user's own settings want, where the project's file is not trusted.
     own_plugins: PluginsConfig | None = attrs.field(default=None, **_INTERNAL)
+    #: Whether whoever loaded it vouched for the project's file.
+    vouched: bool | None = attrs.field(default=None, **_INTERNAL)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None) -> Config:
@@ -165,10 +180,39 @@ class Config:
             raise ConfigError(f"{path}: has no table tool.dsh-prompt", file=str(path))
         if project is None or config_files.is_user_file(project.path):
             return cls() if own is None else _merged(cls, [(own, True)])
-        if trusted is None:
-            trusted = trust.TrustStore.of_user().trusts(project.path, project.content)
-        layers = [(project, trusted)] if own is None else [(own, True), (project, trusted)]
-        return _merged(cls, layers)
+        trusts = trust.TrustStore.of_user().trusts(project.path, project.content)
+        layers = [(project, trusts if trusted is None else trusted)]
+        if own is not None:
+            layers.insert(0, (own, True))
+        return attrs.evolve(_merged(cls, layers), vouched=trusted)
+
+    def reread(self) -> Config:
+        """Give this configuration, with what its files now say of plugins' settings.
+
+        Settings that were built in Python stay, and so does all else. Raises `ConfigError`
+        for a file that cannot be read any more.
+        """
+        from dsh_prompt import config_files, trust  # noqa: PLC0415 - only where files are read
+
+        layers = []
+        for before in self.files:
+            path = before.path
+            file = config_files.read_config_file(path) if path.is_file() else None
+            if file is None:  # nothing is said there any more, and may be again
+                layers.append((attrs.evolve(before, data={}), True))
+                continue
+            vouched = self.vouched if file.content == before.content else None
+            trusted = config_files.is_user_file(path) or vouched
+            if trusted is None:
+                trusted = trust.TrustStore.of_user().trusts(path, file.content)
+            layers.append((file, trusted))
+        if not layers:
+            return self
+        fresh = _merged(type(self), layers)
+        given = self.plugins.config
+        built = {name: one for name, one in given.items() if not isinstance(one, Settings)}
+        plugins = attrs.evolve(self.plugins, config={**fresh.plugins.config, **built})
+        return attrs.evolve(self, plugins=plugins, files=fresh.files)
 
 
 def _structured(cls: type[Config], data: object, place: Place) -> Config:

@@ -30,6 +30,10 @@ _KEYS: dict[str, dict[str, Any]] = {
         "description": "Seconds that one async hook or provider may take.",
         "exclusiveMinimum": 0,
     },
+    "quarantine_after": {
+        "description": "Switch a plugin off that makes so many assemblies fail in a row.",
+        "minimum": 1,
+    },
     "plugins": {"description": "Which installed plugins are loaded, and their settings."},
     "autoload": {"description": "Load all installed plugins."},
     "enable": {"description": "Plugins to load; without autoload, no others are."},

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,10 +15,14 @@ from dsh_prompt.hookspecs import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from importlib_metadata import EntryPoint
 
 logger = logging.getLogger("dsh_prompt.plugins")
+
+#: Seconds for which an installer may still be at work on a folder that it has changed.
+RECENT = 10.0
 
 
 @attrs.frozen
@@ -38,25 +43,21 @@ class Installed:
         """Import what the entry point names."""
         return self.entry_point.load()
 
-    def modules(self) -> list[str]:
-        """Name the loaded modules whose files the distribution recorded as its own."""
-        from pathlib import Path  # noqa: PLC0415 - only to unload or reload
-
-        dist: Any = self.entry_point.dist
-        files = {Path(str(dist.locate_file(file))).resolve() for file in dist.files or ()}
-        return [
-            name
-            for name, module in list(sys.modules.items())
-            if (path := getattr(module, "__file__", None)) and Path(path).resolve() in files
-        ]
-
 
 @attrs.frozen
 class Discovery:
-    """What one scan found: plugins by name, and what is wrong with what is installed."""
+    """What one scan found: plugins by name, and what is wrong with what is installed.
+
+    *unreadable* are the places of metadata that cannot be read.
+    """
 
     plugins: dict[str, Installed]
     problems: tuple[str, ...]
+    unreadable: tuple[str, ...] = ()
+
+    def is_being_written(self) -> bool:
+        """Tell whether an installer seems to be at work on what cannot be read."""
+        return any(map(_is_recent, self.unreadable))
 
 
 @attrs.frozen
@@ -78,8 +79,9 @@ def discover() -> Discovery:
     the newest. What is not used is a problem, and so is metadata that cannot be read.
     """
     problems: list[str] = []
+    unreadable: dict[str, str] = {}
     found: dict[str, list[Installed]] = {}
-    for metadata in _in_use(problems):
+    for metadata in _in_use(problems, unreadable):
         for point in metadata.entry_points:
             installed = Installed(point.name, metadata.name, metadata.version, point)
             offers = found.setdefault(point.name, [])
@@ -94,22 +96,43 @@ def discover() -> Discovery:
             f"and by {other.distribution} {other.version}; uninstall one of them"
             for other in others
         ]
+    problems = [*unreadable.values(), *problems]
     for problem in problems:
         logger.warning("%s", problem)
-    return Discovery(plugins, tuple(problems))
+    return Discovery(plugins, tuple(problems), tuple(unreadable))
 
 
-def _in_use(problems: list[str]) -> Iterable[_Metadata]:
+def _is_recent(place: str) -> bool:
+    try:
+        return time.time() - os.stat(place).st_mtime < RECENT  # noqa: PTH116
+    except OSError:
+        return True  # it is gone again: somebody is at work
+
+
+def is_unfinished(distribution: str) -> bool:
+    """Tell whether *distribution* seems to be half installed.
+
+    Its metadata cannot be read, or was written just now, without the record of files that an
+    installer writes last.
+    """
+    return any(
+        _read(dist, {}, only_plugins=False) is None
+        or (dist.files is None and _is_recent(str(_path(dist))))
+        for dist in _distributions(distribution)
+    )
+
+
+def _in_use(problems: list[str], unreadable: dict[str, str]) -> Iterable[_Metadata]:
     """Give the distributions that offer plugins, by name, one version of each."""
     by_name: dict[str, dict[str, _Metadata]] = {}
     for dist in _distributions():
-        if metadata := _read(dist, problems, only_plugins=True):
-            by_name.setdefault(_normalized(metadata.name), {})[metadata.path] = metadata
-    for normalized in sorted(by_name):
-        versions = by_name[normalized]
+        if metadata := _read(dist, unreadable, only_plugins=True):
+            by_name.setdefault(normalized(metadata.name), {})[metadata.path] = metadata
+    for name in sorted(by_name):
+        versions = by_name[name]
         # Another version may offer nothing, and be the one that is imported.
-        for dist in _distributions(normalized):
-            if metadata := _read(dist, problems, only_plugins=False):
+        for dist in _distributions(name):
+            if metadata := _read(dist, unreadable, only_plugins=False):
                 versions.setdefault(metadata.path, metadata)
         used, *others = _by_preference(list(versions.values()))
         problems += [
@@ -143,9 +166,9 @@ def _release(metadata: _Metadata) -> tuple[list[int], bool]:
     return [int(part) for part in match[0].split(".")], match[0] == metadata.version
 
 
-def _read(dist: Any, problems: list[str], *, only_plugins: bool) -> _Metadata | None:
+def _read(dist: Any, unreadable: dict[str, str], *, only_plugins: bool) -> _Metadata | None:
     """Read what is needed of *dist*; with *only_plugins* nothing of what offers none."""
-    path = os.path.realpath(str(getattr(dist, "_path", None) or dist.locate_file("")))
+    path = os.path.realpath(_path(dist))
     try:
         points = tuple(point for point in dist.entry_points if point.group == PROJECT)
         if only_plugins and not points:
@@ -155,11 +178,18 @@ def _read(dist: Any, problems: list[str], *, only_plugins: bool) -> _Metadata | 
             raise ValueError("it has no name or no version")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001 - one broken package must not hide the others
         problem = f"the metadata in {path} cannot be read: {type(error).__name__}: {error}"
-        if problem not in problems:
-            problems.append(problem)
+        unreadable.setdefault(path, problem)
         return None
     return _Metadata(name, version, os.path.realpath(dist.locate_file("")), path, points)
 
 
-def _normalized(name: str) -> str:
+def _path(dist: Any) -> Path:
+    """Give the place of the metadata of *dist*: a folder, if it is installed as usual."""
+    from pathlib import Path  # noqa: PLC0415 - only where something is looked for
+
+    return Path(str(getattr(dist, "_path", None) or dist.locate_file("")))
+
+
+def normalized(name: str) -> str:
+    """Give the name of a distribution in the one spelling that compares."""
     return re.sub(r"[-_.]+", "-", name).lower()

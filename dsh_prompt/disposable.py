@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -17,7 +15,7 @@ from dsh_prompt.errors import (
 )
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.layers import Entry, Layer
-from dsh_prompt.lifecycle import Lifetime, State
+from dsh_prompt.lifecycle import State
 from dsh_prompt.listeners import (
     Listener,
     ListenerEntry,
@@ -28,16 +26,17 @@ from dsh_prompt.listeners import (
 from dsh_prompt.model.source import Source
 from dsh_prompt.model.tools import ToolSchema, as_schema
 from dsh_prompt.providers import function_name, is_async_callable
-from dsh_prompt.registration import UNTOLD, Cleanup, Registration
+from dsh_prompt.registration import UNTOLD
+from dsh_prompt.resources import ResourceOwner
+from dsh_prompt.services import find_service, missing_service, service_entry
 from dsh_prompt.tool_registry import Restriction, known_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
-    from typing import ParamSpec
+    from collections.abc import Callable, Iterable, Mapping
 
-    from dsh_prompt.changes import ChangeEvent, Item
+    from dsh_prompt.changes import ChangeEvent
     from dsh_prompt.layers import Layers
+    from dsh_prompt.lifecycle import Lifetime
     from dsh_prompt.model.contributions import (
         PromptContext,
         PromptSection,
@@ -45,17 +44,18 @@ if TYPE_CHECKING:
         Text,
         When,
     )
+    from dsh_prompt.model.keys import Key
     from dsh_prompt.model.tools import ToolProvider, Tools
-    from dsh_prompt.plugin_context import PluginInfo
-    from dsh_prompt.registration import Loading
+    from dsh_prompt.plugin_block import Member
+    from dsh_prompt.plugins.context import PluginInfo
+    from dsh_prompt.registration import Loading, Registration
     from dsh_prompt.system_prompt import SystemPrompt
 
-    P = ParamSpec("P")
-
 T = TypeVar("T")
+D = TypeVar("D")
 
 
-class DisposableContext(Lifetime):
+class DisposableContext(ResourceOwner):
     """The owner of a set of contributions: registers them, and withdraws them when disposed.
 
     A host, a scope and every plugin's ``ctx`` are disposable contexts. Each registration
@@ -75,7 +75,7 @@ class DisposableContext(Lifetime):
         source: Source | None,
         *,
         owner: Lifetime | None,
-        in_block: str | None = None,
+        in_block: Member | None = None,
         loading: Loading | None = None,
     ) -> None:
         super().__init__(layers, layer, source, owner=owner, in_block=in_block, loading=loading)
@@ -219,42 +219,32 @@ class DisposableContext(Lifetime):
         told = ChangeListener(listener, self._source)
         return self._register(Entry(self, "change", name, told, watchers))
 
-    def callback(
-        self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Callable[P, T]:
-        """Call *function* with the arguments at disposal, as `contextlib.ExitStack` does."""
-        if not callable(function) or is_async_callable(function):
-            raise InvalidContributionError(
-                f"callback() takes a plain function, not {function!r}; an async cleanup belongs "
-                "into enter_async_context()"
-            )
-        self._own(Cleanup(partial(function, *args, **kwargs)))
-        return function
+    def provide(self, key: Key[T], value: T) -> Registration:
+        """Offer *value* as a service, for this layer and those above it.
 
-    def enter_context(self, manager: AbstractContextManager[T], /) -> T:
-        """Enter *manager*, leave it at disposal, and give what it gives."""
-        self._check_active()
-        stack = ExitStack()
-        value = stack.enter_context(manager)
-        try:
-            self._own(Cleanup(stack.close))
-        except BaseException:  # disposed meanwhile
-            stack.close()
-            raise
-        return value
+        It is withdrawn with its owner. A key that the layer holds already raises
+        `DuplicateContributionError`.
+        """
+        return self._register(service_entry(self, key, value))
 
-    async def enter_async_context(self, manager: AbstractAsyncContextManager[T], /) -> T:
-        """Enter *manager* in a task of its own, leave it there at disposal, give its value."""
-        from dsh_prompt.held import HeldContext  # noqa: PLC0415 - imports anyio
+    @overload
+    def get(self, key: Key[T]) -> T | None: ...
+    @overload
+    def get(self, key: Key[T], default: D) -> T | D: ...
+    def get(self, key: Key[Any], default: object = None) -> object:
+        """Give the service that *key* stands for, from the nearest layer outwards, or *default*."""
+        entry = find_service(self, key)
+        return default if entry is None else entry.value
 
-        self._check_active()
-        held = HeldContext(manager)
-        value: T = await held.enter()
-        try:
-            self._own(Cleanup(held.leave, is_async=True))
-        except BaseException:
-            await held.leave()
-            raise
+    def require(self, key: Key[T]) -> T:
+        """Give the service that *key* stands for; raises `PluginNotFoundError` if nobody has it.
+
+        In ``activate`` that fails the load.
+        """
+        entry = find_service(self, key)
+        if entry is None:
+            raise missing_service(self, key)
+        value: T = entry.value
         return value
 
     def create_scope(self, name: str, parent: Scope | None = None) -> Scope:
@@ -356,7 +346,7 @@ class Scope(DisposableContext):
         told, error = tell_in_turn(layers.watching(), event)
         if error is not None:
             generation = self._take_back_rebind(before, layer)
-            raise_all([error, *tell_all(told, withdrawal(event, generation))], UNTOLD)
+            raise_all([error, *tell_all(told, withdrawal(event, generation, ()))], UNTOLD)
 
     def _take_back_rebind(self, before: Layer | None, layer: Layer | None) -> int:
         """Go back to the parent *before*, unless somebody has moved this scope on since."""
@@ -379,9 +369,8 @@ class Scope(DisposableContext):
         entry = Entry(self, "restriction", "tools", Restriction(allow, deny))
         return self._register(entry, kind="restricted", check=_check_restriction)
 
-    def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - the base's
+    def _detach(self) -> None:
         self._layers.close(self._layer)
-        return ()
 
     def __repr__(self) -> str:
         ended = "" if self._state is State.ACTIVE else f" {self._state.value}"

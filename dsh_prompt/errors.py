@@ -58,16 +58,24 @@ class ReservedToolNameError(PromptError):
 class ProviderError(PromptError):
     """Raised when contributed code fails or returns the wrong type.
 
-    *kind* and *name* tell which provider or hook, *plugin* who owns it (None: the host).
+    *kind* and *name* tell which provider or hook, *plugin* who owns it (None: the host), and
+    *scope* the name of the scope that it belongs to (None: global).
     """
 
     def __init__(
-        self, message: str, *, kind: str = "", name: str | None = None, plugin: str | None = None
+        self,
+        message: str,
+        *,
+        kind: str = "",
+        name: str | None = None,
+        plugin: str | None = None,
+        scope: str | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.name = name
         self.plugin = plugin
+        self.scope = scope
 
 
 class AsyncProviderError(PromptError):
@@ -103,7 +111,17 @@ class MalformedReferenceError(InterpolationError):
 
 
 class InvariantError(PromptError):
-    """Raised by the guard when a finished assembly is not well formed."""
+    """Raised by the guard when a finished assembly is not well formed.
+
+    *plugin* and *scope* (its name) tell who put in what broke a rule.
+    """
+
+    def __init__(
+        self, message: str, *, plugin: str | None = None, scope: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.plugin = plugin
+        self.scope = scope
 
 
 class ConfigError(PromptError, ValueError):

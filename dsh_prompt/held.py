@@ -1,22 +1,26 @@
-"""An async context manager that is entered and left in one task of its own."""
+"""What a context holds in a task of its own: an async context manager, or a function that runs."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from contextvars import copy_context
+import logging
+from contextvars import ContextVar, copy_context
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from dsh_prompt.lifecycle import enter_disposal
+from dsh_prompt.disposal import enter_disposal, enter_task
+from dsh_prompt.event_loops import post_here, spawn
 from dsh_prompt.running import wait_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
     from contextvars import Context
+
+    from dsh_prompt.event_loops import Post
+
+logger = logging.getLogger("dsh_prompt.plugins")
 
 
 class HeldContext:
@@ -31,11 +35,11 @@ class HeldContext:
         self._error: BaseException | None = None
         # That of whoever disposes: the manager is left as part of that disposal.
         self._context: Context | None = None
-        self._post: Callable[[Callable[[], object]], object] = lambda _: None
+        self._post: Post = lambda _: None
 
     async def enter(self) -> Any:
         """Enter the manager and give what it gives; raises what it raises."""
-        self._post = _spawn(self._hold)
+        self._post = spawn(self._hold)
         try:
             await self._entered.wait()
         except BaseException:
@@ -71,22 +75,45 @@ class HeldContext:
             raise error
 
 
-# asyncio keeps weak references to tasks only.
-_tasks: set[asyncio.Task[None]] = set()
+class HeldTask:
+    """Runs the async *function* until it ends, or until `stop`, from whatever task or loop."""
+
+    def __init__(self, function: Callable[[], Awaitable[Any]], owner: str) -> None:
+        self._function = function
+        self._owner = owner
+        self._scope: anyio.CancelScope
+        self._ended = Event()
+        self._post: Post
+
+    def start(self, ended: Callable[[], None]) -> None:
+        """Start the task; *ended* is called when it is over."""
+        self._post = post_here()
+        self._scope = anyio.CancelScope()
+
+        async def run() -> None:
+            enter_task()
+            _inside.set((*_inside.get(), self))
+            try:
+                with self._scope:
+                    await self._function()
+            except Exception:
+                logger.exception("a task of %s failed", self._owner)
+            except anyio.get_cancelled_exc_class():
+                pass  # with its loop
+            finally:
+                self._ended.set()
+                ended()
+
+        spawn(run)
+
+    async def stop(self) -> None:
+        """Cancel the task, and wait for its end, unless it is the one that calls."""
+        if self._ended.is_set():  # as it is where its loop has ended
+            return
+        self._post(self._scope.cancel)
+        if self not in _inside.get():
+            await wait_in_thread(self._ended)
 
 
-def _spawn(
-    function: Callable[[], Coroutine[Any, Any, None]],
-) -> Callable[[Callable[[], object]], object]:
-    """Run *function* in a task of the running loop; give a way to call into that loop."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        lowlevel = sys.modules["trio"].lowlevel
-        lowlevel.spawn_system_task(function)
-        post: Callable[[Callable[[], object]], object] = lowlevel.current_trio_token().run_sync_soon
-        return post
-    task = loop.create_task(function())
-    _tasks.add(task)
-    task.add_done_callback(_tasks.discard)
-    return loop.call_soon_threadsafe
+# The tasks that the running code is part of: they cannot end while it waits for them.
+_inside: ContextVar[tuple[HeldTask, ...]] = ContextVar("_inside", default=())

@@ -11,8 +11,8 @@ A plugin marks functions with `hookimpl`; each takes only the arguments that it 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 import pluggy
 
@@ -26,7 +26,19 @@ if TYPE_CHECKING:
     from dsh_prompt.model.prompt_assembly import PromptAssembly
     from dsh_prompt.model.tools import ToolProvider, Tools
 
-F = TypeVar("F", bound=Callable[..., Any])
+# What hooks give: those that set up or take down, those that contribute, and the waterfall's,
+# as functions and as wrappers.
+Done: TypeAlias = "Awaitable[None] | None"
+Contributed: TypeAlias = (
+    "Iterable[PromptSection] | Iterable[PromptContext] | ToolProvider | Tools | Mapping[str, Any]"
+)
+Assembled: TypeAlias = "Awaitable[PromptAssembly | None] | PromptAssembly | None"
+Wrapping: TypeAlias = "Generator[Any, PromptAssembly, PromptAssembly] | Iterator[None]"
+
+#: A function that gives what some hook gives; its name, and so which hook, no checker sees.
+F = TypeVar("F", bound="Callable[..., Done | Contributed | Assembled | Wrapping]")
+#: Any function, for the hooks of later versions.
+G = TypeVar("G", bound=Callable[..., Any])
 
 #: The pluggy project name, and the entry-point group of plugins.
 PROJECT = "dsh_prompt"
@@ -60,21 +72,32 @@ def hookimpl(function: F, /) -> F: ...
 def hookimpl(
     *,
     wrapper: bool = ...,
-    optionalhook: bool = ...,
+    optionalhook: Literal[False] = ...,
     tryfirst: bool = ...,
     trylast: bool = ...,
     specname: str | None = ...,
     before: Iterable[str] = ...,
     after: Iterable[str] = ...,
 ) -> Callable[[F], F]: ...
+@overload
 def hookimpl(
-    function: F | None = None,
+    *,
+    wrapper: bool = ...,
+    optionalhook: bool,
+    tryfirst: bool = ...,
+    trylast: bool = ...,
+    specname: str | None = ...,
+    before: Iterable[str] = ...,
+    after: Iterable[str] = ...,
+) -> Callable[[G], G]: ...
+def hookimpl(
+    function: G | None = None,
     /,
     *,
     before: Iterable[str] = (),
     after: Iterable[str] = (),
     **options: Any,
-) -> F | Callable[[F], F]:
+) -> G | Callable[[G], G]:
     """Mark a function or method as a hook implementation.
 
     Takes pluggy's options (*wrapper*, *tryfirst*, *trylast*, *specname*, *optionalhook*),
@@ -83,8 +106,8 @@ def hookimpl(
     """
     around = (plugin_names(before, "before"), plugin_names(after, "after"))
 
-    def mark(implementation: F) -> F:
-        marked: F = _mark(**options)(implementation)
+    def mark(implementation: G) -> G:
+        marked: G = _mark(**options)(implementation)
         marked.dsh_prompt_around = around  # type: ignore[attr-defined]
         return marked
 

@@ -91,4 +91,5 @@ def _check_variables(variables: Mapping[str, Any], provenance: Provenance) -> No
 
 
 def _breach(what: str, source: Source | None) -> NoReturn:
-    raise InvariantError(f"{what}; it came from {describe(source)}")
+    plugin, scope = (None, None) if source is None else (source.plugin, source.scope)
+    raise InvariantError(f"{what}; it came from {describe(source)}", plugin=plugin, scope=scope)

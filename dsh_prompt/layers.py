@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from itertools import count
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsh_prompt.errors import DuplicateContributionError
+from dsh_prompt.plugin_block import PluginBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dsh_prompt.changes import ChangeListener, Item
     from dsh_prompt.disposable import Scope
     from dsh_prompt.lifecycle import Lifetime
     from dsh_prompt.model.source import Source
+    from dsh_prompt.plugin_block import Member
     from dsh_prompt.running import RunningAssembly
 
+#: What is unique in a layer: a kind, and a name, number or key.
+Unique: TypeAlias = "tuple[str, object]"
 
 #: Kinds whose entries have a name that is unique within a layer, and how errors call them.
 NAMED = {
@@ -29,6 +33,7 @@ NAMED = {
     "context": ("prompt context", "override"),
     "variable": ("prompt variable", "value"),
     "tool": ("tool", "variant"),
+    "service": ("service", "value"),
 }
 
 
@@ -36,9 +41,9 @@ class Entry:
     """One contribution of an *owner* in one layer: the owner's own, or the *layer* given.
 
     *kind* is ``section``, ``context``, ``variable``, ``tool``, ``tools`` (a provider),
-    ``suppressor``, ``listener``, ``restriction`` or ``change`` (a change listener); *value*
-    what was contributed. What plans need of it they make when they need it.
-    ``sequence`` numbers the registrations of a host.
+    ``suppressor``, ``listener``, ``restriction``, ``service`` or ``change`` (a change
+    listener); *value* what was contributed. What plans need of it they make when they need
+    it. ``sequence`` is its place in the order of registration.
     """
 
     __slots__ = ("key", "kind", "layer", "name", "owner", "sequence", "value")
@@ -54,9 +59,9 @@ class Entry:
         self.name = name
         self.value: Any = value
         self.layer = owner._layer if layer is None else layer
-        self.sequence = -1
+        self.sequence: float = -1
         #: What is unique about the entry in its layer, as soon as it is in one.
-        self.key: tuple[str, str | int] = (kind, name)
+        self.key: Unique = (kind, name)
 
     def empty(self) -> None:
         """Let go of what was contributed: whoever holds the entry does not hold that."""
@@ -68,7 +73,7 @@ class Entry:
         return self.owner._source
 
     @property
-    def in_block(self) -> str | None:
+    def in_block(self) -> Member | None:
         """The entry-point plugin that it belongs to, if any."""
         return self.owner._in_block
 
@@ -91,14 +96,15 @@ class Layer:
         "reserved",
         "retired",
         "scope",
+        "urgent",
     )
 
     def __init__(self, scope: Scope | None = None, parent: Layer | None = None) -> None:
         self.scope = scope
         self.parent = parent
-        self.entries: dict[tuple[str, str | int], Entry] = {}
+        self.entries: dict[Unique, Entry] = {}
         # Entries of a load under way: their names are taken, but no assembly sees them.
-        self.reserved: dict[tuple[str, str | int], Entry] | None = None
+        self.reserved: dict[Unique, Entry] | None = None
         # The compiled plan of the chain that ends here, read without a lock; any change of
         # a layer in the chain resets it at once, so that it holds nothing that is gone.
         self.plan: Any = None
@@ -109,6 +115,8 @@ class Layer:
         self.dependents: dict[Layer, None] | None = None
         # The plugins loaded into this layer, or being loaded, by name.
         self.plugins: dict[str, Any] | None = None
+        # The generation of the last change here that was marked urgent.
+        self.urgent = 0
         # Of a disposed scope: it stays a valid key, but no plan is kept for it.
         self.closed = False
 
@@ -132,9 +140,7 @@ class Layers:
         self.watchers = Layer()
         # The assemblies under way.
         self.assemblies: set[RunningAssembly] = set()
-        # Where the block of entry-point plugins stands, and how many plugins it has.
-        self.block_start: int | None = None
-        self.block_size = 0
+        self.block = PluginBlock()
         # How often which plugins are named by ``before`` and ``after`` of listeners.
         self.mentioned: dict[str, int] = {}
         self._sequence = count()
@@ -157,11 +163,18 @@ class Layers:
             entries = sorted(self.watchers.entries.values(), key=lambda entry: entry.sequence)
             return [entry.value for entry in entries]
 
-    def insert(self, entries: Sequence[Entry], *, reserved: bool = False) -> int:
+    def insert(
+        self,
+        entries: Sequence[Entry],
+        *,
+        reserved: bool = False,
+        gives_way: Callable[[Entry], bool] | None = None,
+    ) -> int:
         """Make *entries* visible, all or none, in their order; gives the new generation.
 
-        Where they are *reserved* for a load under way, only their names are taken. The caller
-        holds the lock. Raises `DuplicateContributionError` for a name that is taken.
+        Where they are *reserved* for a load under way, only their names are taken; what
+        *gives_way* may hold such a name: the load will replace it. The caller holds the lock.
+        Raises `DuplicateContributionError` for a name that is taken.
         """
         for index, entry in enumerate(entries):
             layer, kind = entry.layer, entry.kind
@@ -170,48 +183,75 @@ class Layers:
                 entry.key = (kind, entry.sequence)
             key = entry.key
             other = layer.entries.get(key)
+            if other is not None and gives_way is not None and gives_way(other):
+                other = None
             if other is None and layer.reserved:
                 other = layer.reserved.get(key)
             if other is not None:
                 for placed in entries[:index]:
                     self._take_out(placed)
                 raise _duplicate(entry, other)
-            if not reserved:
-                layer.entries[key] = entry
-            elif layer.reserved is None:
-                layer.reserved = {key: entry}
+            if reserved:
+                self._reserve(entry)
             else:
-                layer.reserved[key] = entry
+                layer.entries[key] = entry
             if entry.mentions:
                 self._mention(entry.mentions, 1)
         return self.generation if reserved else self._touch_layers_of(entries, added=True)
 
     def publish(self, entries: Sequence[Entry]) -> int:
         """Make reserved *entries* visible in one generation, and give its number."""
-        with self.lock:
-            # Some may have been disposed again since.
-            shown = [entry for entry in entries if self._unreserve(entry)]
-            for entry in shown:
-                entry.layer.entries[entry.key] = entry
-            return self._touch_layers_of(shown, added=True)
+        return self.exchange((), entries)[2]
 
     def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
         """Take *entries* out in one generation, and empty them.
 
         Gives those that were visible, and the generation's number.
         """
+        gone, _, generation = self.exchange(entries, ())
+        return gone, generation
+
+    def exchange(
+        self, outgoing: Iterable[Entry], incoming: Iterable[Entry], *, for_good: bool = True
+    ) -> tuple[list[Entry], list[Entry], int]:
+        """Take *outgoing* out and make reserved *incoming* visible, in one generation.
+
+        Gives those that were visible, those that are now, and its number. What goes is
+        emptied; unless it is *for good*: then its names are reserved, and another exchange can
+        bring it back.
+        """
         with self.lock:
-            gone, never_seen = [], []
-            for entry in entries:
-                if self._unreserve(entry):
-                    never_seen.append(entry)
-                elif entry.layer.entries.get(entry.key) is entry:
+            # Some of it may have been disposed again since. It leaves first: it may have the
+            # names of what goes.
+            shown = [entry for entry in incoming if self._unreserve(entry)]
+            gone = []
+            for entry in outgoing:
+                visible = entry.layer.entries.get(entry.key) is entry
+                if visible:
                     del entry.layer.entries[entry.key]
                     gone.append(entry)
-            for entry in (*gone, *never_seen):
-                self._mention(entry.mentions, -1)
-                entry.empty()
-            return gone, self._touch_layers_of(gone, added=False)
+                if visible and not for_good:
+                    self._reserve(entry)
+                elif visible or self._unreserve(entry):
+                    self._mention(entry.mentions, -1)
+                    entry.empty()
+            for entry in shown:
+                entry.layer.entries[entry.key] = entry
+            if gone and shown:  # which may have taken the places of others
+                _sort({entry.layer for entry in shown})
+            return gone, shown, self._touch_layers_of([*gone, *shown], added=not gone)
+
+    def renumber(self, entries: Sequence[Entry], start: float) -> None:
+        """Move reserved *entries* in the order of registration: right behind number *start*."""
+        with self.lock:
+            step = 1 / (len(entries) + 1)
+            for index, entry in enumerate(entries, 1):
+                if not self._unreserve(entry):
+                    continue
+                entry.sequence = start + index * step
+                if entry.kind not in NAMED:
+                    entry.key = (entry.kind, entry.sequence)
+                self._reserve(entry)
 
     def touch(self, layers: Iterable[Layer], *, added: bool = False) -> int:
         """Begin a new generation in which *layers* changed, and give its number.
@@ -231,26 +271,20 @@ class Layers:
         """Give *layer* another parent; gives the new generation."""
         with self.lock:
             generation = self.touch([layer])
+            # What was urgent in the chain before still is.
+            layer.urgent = max(link.urgent for link in self.chain(layer))
             layer.parent = parent
             return generation
+
+    def mark_urgent(self, layers: Iterable[Layer]) -> None:
+        """Note that models are to be told at once of what changed last in *layers*."""
+        with self.lock:
+            for layer in layers:
+                layer.urgent = self.generation
 
     def next_sequence(self) -> int:
         """Give the number of the next registration, or load."""
         return next(self._sequence)
-
-    def join_block(self) -> None:
-        """Count one more entry-point plugin; the first one sets the place of their block."""
-        with self.lock:
-            if self.block_size == 0:
-                self.block_start = next(self._sequence)
-            self.block_size += 1
-
-    def leave_block(self) -> None:
-        """Count one entry-point plugin less."""
-        with self.lock:
-            self.block_size -= 1
-            if self.block_size == 0:
-                self.block_start = None
 
     def keep_plan(self, layer: Layer, plan: object) -> None:
         """Remember *plan* for *layer* until a layer of its chain changes."""
@@ -273,6 +307,12 @@ class Layers:
         for link in self.chain(layer):
             if link.dependents:
                 link.dependents.pop(layer, None)
+
+    def _reserve(self, entry: Entry) -> None:
+        layer = entry.layer
+        if layer.reserved is None:
+            layer.reserved = {}
+        layer.reserved[entry.key] = entry
 
     def _take_out(self, entry: Entry) -> None:
         if not self._unreserve(entry):
@@ -300,6 +340,13 @@ class Layers:
             return False
         del reserved[entry.key]
         return True
+
+
+def _sort(layers: Iterable[Layer]) -> None:
+    """Put the entries of *layers* in the order of registration."""
+    for layer in layers:
+        entries = sorted(layer.entries.items(), key=lambda item: item[1].sequence)
+        layer.entries = dict(entries)
 
 
 def _duplicate(entry: Entry, other: Entry) -> DuplicateContributionError:

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import enum
-from contextvars import ContextVar
-from threading import Event
 from typing import TYPE_CHECKING
 
 from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
 from dsh_prompt.coroutines import drive
+from dsh_prompt.disposal import Disposal, collect, is_inside_disposal
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
 from dsh_prompt.layers import Entry
 from dsh_prompt.registration import UNTOLD, Cleanup, Loading, Registration, items
 from dsh_prompt.running import is_inside_assembly, wait_for, wait_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
-    from contextvars import Context
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
-    from dsh_prompt.changes import ChangeKind, ChangeListener, Item
+    from dsh_prompt.changes import ChangeKind, Item
     from dsh_prompt.layers import Layer, Layers
     from dsh_prompt.model.source import Source
+    from dsh_prompt.plugin_block import Member
 
 
 class State(enum.Enum):
     """Where a lifetime stands."""
 
     ACTIVE = "active"
+    QUARANTINED = "quarantined"
     DISPOSING = "disposing"
     DISPOSED = "disposed"
+
+
+_ENDED = (State.DISPOSING, State.DISPOSED)
 
 
 class Lifetime:
@@ -55,6 +58,7 @@ class Lifetime:
 
     #: The change event that its disposal fires.
     _disposal: ChangeKind = "disposed"
+    is_plugin = False
 
     def __init__(
         self,
@@ -63,7 +67,7 @@ class Lifetime:
         source: Source | None,
         *,
         owner: Lifetime | None,
-        in_block: str | None = None,
+        in_block: Member | None = None,
         loading: Loading | None = None,
     ) -> None:
         self._layers = layers
@@ -80,7 +84,7 @@ class Lifetime:
     @property
     def is_gone(self) -> bool:
         """Whether it is disposed, or being disposed."""
-        return self._state is not State.ACTIVE
+        return self._state in _ENDED
 
     @property
     def _source(self) -> Source:
@@ -112,6 +116,12 @@ class Lifetime:
         else:
             self._owned[owned] = None
 
+    def _disown(self, owned: Cleanup) -> None:
+        """Let go of what has ended by itself."""
+        with self._layers.lock:
+            if self._owned is not None:
+                self._owned.pop(owned, None)
+
     def _check_active(self) -> None:
         if self._state is not State.ACTIVE:
             raise DisposedError(
@@ -136,15 +146,18 @@ class Lifetime:
             if check is not None:
                 for entry in entries:
                     check(layers, entry)
-            # Of a load under way, which is told as a whole when it is done.
-            pending = None if self._loading is None else self._loading.entries
-            generation = layers.insert(entries, reserved=pending is not None)
-            if pending is not None:
-                pending.extend(entries)
+            loading = self._loading
+            if loading is None or loading.entries is None:
+                is_loading, generation = False, layers.insert(entries)
+            else:  # told as a whole, when the load is done
+                gives_way = loading.gives_way
+                is_loading = True
+                generation = layers.insert(entries, reserved=True, gives_way=gives_way)
+                loading.entries.extend(entries)
             for entry in entries:
                 if entry.layer.scope is not self:
                     self._keep(entry)
-        if pending is None and layers.watchers.entries:
+        if not is_loading and layers.watchers.entries:
             self._announce(entries, kind, generation)
         return Registration(self, entries)
 
@@ -156,8 +169,9 @@ class Lifetime:
         event = self._event(kind, added, (), generation)
         told, error = tell_in_turn(listeners, event)
         if error is not None:
-            _, generation = self._withdraw(entries)
-            raise_all([error, *tell_all(told, withdrawal(event, generation))], UNTOLD)
+            gone, generation = self._withdraw(entries)
+            back = withdrawal(event, generation, items(gone))
+            raise_all([error, *tell_all(told if gone else (), back)], UNTOLD)
 
     def _release(self, registration: Registration) -> None:
         """Withdraw the entries of *registration* that are still there, and tell it."""
@@ -200,7 +214,8 @@ class Lifetime:
         disposal = self._begin_disposal(twin)
         if disposal is not None:
             drive(disposal.unwind(twin))
-            disposal.end()
+            disposal.tell()
+            disposal.raise_errors()
 
     async def dispose_async(self) -> None:
         """Do what `dispose` does, async cleanups included.
@@ -213,14 +228,16 @@ class Lifetime:
         if disposal is None:
             under_way = self._ending
             # From inside an assembly or a disposal it could be waiting for this very call.
-            if under_way is not None and not _inside.get() and not is_inside_assembly():
+            inside = is_inside_disposal() or is_inside_assembly()
+            if under_way is not None and not inside:
                 await wait_in_thread(under_way.done)
             return
         try:
             await wait_for(self._layers.assemblies)
         finally:
             await disposal.unwind_whole()
-            disposal.end()
+            disposal.tell()
+            disposal.raise_errors()
 
     def __enter__(self) -> Self:
         return self
@@ -247,35 +264,28 @@ class Lifetime:
     def _begin_disposal(self, async_twin: str | None = None) -> Disposal | None:
         """Withdraw all contributions of this lifetime and those it owns, in one generation.
 
-        With an *async_twin* nothing async may be left to clean up: the error names the twin.
+        What depends on it goes with it. With an *async_twin* nothing async may be left to
+        clean up: the error names the twin.
         """
         with self._layers.lock:
-            if self._state is not State.ACTIVE:
+            if self.is_gone:
                 return None
-            lifetimes = list(self._lifetimes())
+            lifetimes = leaving([self])
             if async_twin is not None:
                 for lifetime in lifetimes:
                     lifetime._refuse_async(async_twin)
             # A host's own listeners go with it, and are told all the same.
             before = self._layers.watching() if self._owner is None else None
-            for lifetime in lifetimes:
-                lifetime._state = State.DISPOSING
-            entries = [entry for lifetime in lifetimes for entry in lifetime._entries()]
-            entries.sort(key=lambda entry: entry.sequence)
-            gone, _ = self._layers.withdraw(entries)
-            others = [
-                item
-                for lifetime in lifetimes
-                for item in lifetime._detach(is_root=lifetime is self)
-            ]
-            if self._owner is not None:
-                (self._owner._owned or {}).pop(self, None)
-            event = self._event(
-                self._disposal, (), (*items(gone), *others), self._layers.generation
-            )
-            disposal = Disposal(self, event, before)
-            for lifetime in lifetimes:
-                lifetime._ending = disposal
+            gone, _ = self._layers.withdraw(entries_of(lifetimes))
+            others = [item for one in lifetimes if one is not self for item in one._items()]
+            removed = (*items(gone), *others)
+            event = self._event(self._disposal, (), removed, self._layers.generation)
+            if event.urgent:
+                self._layers.mark_urgent(lifetime._layer for lifetime in lifetimes)
+            if not removed and not self._is_change():
+                before = []
+            disposal = Disposal([self], event, before)
+            leave(lifetimes, disposal)
             return disposal
 
     def _lifetimes(self) -> Iterator[Lifetime]:
@@ -284,6 +294,17 @@ class Lifetime:
         for owned in self._owned or ():
             if isinstance(owned, Lifetime):
                 yield from owned._lifetimes()
+
+    def owners(self) -> Iterator[Lifetime]:
+        """Give its owner, the owner of that, and so on."""
+        owner = self._owner
+        while owner is not None:
+            yield owner
+            owner = owner._owner
+
+    def _dependants(self) -> Iterable[Lifetime]:
+        """Give what cannot live without this very lifetime, and is not owned by it."""
+        return ()
 
     def _entries(self) -> Iterator[Entry]:
         """Give the entries that this very lifetime registered."""
@@ -297,90 +318,74 @@ class Lifetime:
 
     def _refuse_async(self, twin: str) -> None:
         if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned or ()):
-            raise AsyncProviderError(f"{self._label} holds an async context manager; use {twin}")
+            raise AsyncProviderError(
+                f"{self._label} holds an async context manager or a task; use {twin}"
+            )
 
-    def _detach(self, *, is_root: bool) -> Sequence[Item]:  # noqa: ARG002 - for subclasses
-        """Leave the host's records, under the lock; *is_root* if its disposal was asked for.
+    def _stands_on(self, returning: Collection[Lifetime]) -> bool:  # noqa: ARG002 - for subclasses
+        """Tell whether what it needs is there, or among those that are *returning*."""
+        return True
 
-        Gives what change listeners should be told of beside the contributions.
-        """
+    def _items(self) -> Sequence[Item]:
+        """Give what change events list of it beside its contributions."""
         return ()
+
+    def _is_change(self) -> bool:
+        """Tell whether it is a change that it goes, even without contributions."""
+        return False
+
+    def _detach(self) -> None:
+        """Leave the host's records, under the lock, for good."""
 
     async def _wind_down(self, async_twin: str | None) -> None:
         """Do what comes before the cleanups; nothing async if there is an *async_twin*."""
 
     async def _unwind(self, errors: list[BaseException], async_twin: str | None) -> None:
+        """Wind down and clean up; what depends on this lifetime comes first."""
+        if self._state is State.DISPOSED:
+            return
+        for dependant in reversed([*self._dependants()]):
+            if dependant._ending is self._ending:
+                await dependant._unwind(errors, async_twin)
         owner = self._source.owner
-        await _collect(self._wind_down(async_twin), errors, owner)
+        await collect(self._wind_down(async_twin), errors, owner)
         for owned in reversed(list(self._owned or ())):
             if isinstance(owned, Lifetime):
                 await owned._unwind(errors, async_twin)
             elif isinstance(owned, Cleanup):
-                await _collect(owned.complete(), errors, owner)
+                await collect(owned.complete(), errors, owner)
         self._owned = None
         # A disposed scope can be a parent for long: it must not hold its owner.
         self._owner = self._ending = None
         self._state = State.DISPOSED
 
 
-class Disposal:
-    """A disposal under way: the contributions are gone, the cleanups are to come."""
-
-    __slots__ = ("done", "errors", "event", "lifetime", "listeners")
-
-    def __init__(
-        self,
-        lifetime: Lifetime,
-        event: ChangeEvent,
-        listeners: Sequence[ChangeListener] | None,
-    ) -> None:
-        self.lifetime = lifetime
-        self.event = event
-        self.listeners = listeners
-        self.errors: list[BaseException] = []
-        self.done = Event()
-
-    async def unwind(self, async_twin: str | None = None) -> None:
-        """Run the cleanups, the last registered first; none async if there is a twin."""
-        token = _inside.set((*_inside.get(), self))
-        try:
-            await self.lifetime._unwind(self.errors, async_twin)
-        finally:
-            _inside.reset(token)
-            self.done.set()
-
-    async def unwind_whole(self, async_twin: str | None = None) -> None:
-        """Run the cleanups as `unwind` does, also in a task that is cancelled."""
-        if async_twin is not None:
-            await self.unwind(async_twin)
-            return
-        import anyio  # noqa: PLC0415 - only where something is async
-
-        with anyio.CancelScope(shield=True):
-            await self.unwind()
-
-    def end(self) -> None:
-        """Tell the change listeners, and raise what the cleanups raised."""
-        layers = self.lifetime._layers
-        if self.event.removed or self.event.kind == "unloaded":
-            listeners = layers.watching() if self.listeners is None else self.listeners
-            self.errors += tell_all(listeners, self.event)
-        raise_all(self.errors, f"errors while {self.lifetime._source.owner} was disposed")
+def leaving(roots: Iterable[Lifetime]) -> list[Lifetime]:
+    """List *roots*, all that they own, and all that depends on any of it, each once."""
+    found: dict[Lifetime, None] = {}
+    ahead = list(roots)
+    while ahead:
+        for lifetime in ahead.pop(0)._lifetimes():
+            if lifetime not in found and not lifetime.is_gone:
+                found[lifetime] = None
+                ahead += lifetime._dependants()
+    return list(found)
 
 
-# The disposals that the running code is part of: it must not wait for their end.
-_inside: ContextVar[tuple[Disposal, ...]] = ContextVar("_inside", default=())
+def entries_of(lifetimes: Iterable[Lifetime]) -> list[Entry]:
+    """List what *lifetimes* registered, in the order of registration."""
+    entries = [entry for lifetime in lifetimes for entry in lifetime._entries()]
+    entries.sort(key=lambda entry: entry.sequence)
+    return entries
 
 
-def enter_disposal(context: Context | None) -> None:
-    """Make this task part of the disposals that *context* was taken in."""
-    if context is not None:
-        _inside.set(context.get(_inside, ()))
-
-
-async def _collect(step: Awaitable[None], errors: list[BaseException], owner: str) -> None:
-    try:
-        await step
-    except BaseException as error:  # noqa: BLE001 - raised when all the others have run
-        error.add_note(f"raised while what {owner} registered was cleaned up")
-        errors.append(error)
+def leave(lifetimes: Sequence[Lifetime], disposal: Disposal) -> None:
+    """Take *lifetimes*, whose entries are withdrawn, from their owners and records, for good."""
+    gone = set(lifetimes)
+    for lifetime in lifetimes:
+        lifetime._state = State.DISPOSING
+        lifetime._ending = disposal
+        lifetime._detach()
+        owner = lifetime._owner
+        if owner is not None and owner not in gone and owner._owned is not None:
+            owner._owned.pop(lifetime, None)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.layers import Layer, Layers
     from dsh_prompt.lifecycle import Lifetime
+    from dsh_prompt.plugin_block import PluginBlock
 
 #: What an implementation may take, by name.
 ARGUMENTS = ("assembly", "context", "call_next")
@@ -111,7 +112,11 @@ class Listener:
     def failed(self, reason: str) -> ProviderError:
         """Give the error for a listener that raised, or broke the rules."""
         return ProviderError(
-            f"{self.label} {reason}", kind="listener", name=self.name, plugin=self.plugin
+            f"{self.label} {reason}",
+            kind="listener",
+            name=self.name,
+            plugin=self.plugin,
+            scope=self.source.scope,
         )
 
     def raised(self, error: Exception) -> ProviderError:
@@ -174,16 +179,15 @@ def required_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in required)
 
 
-def order_listeners(entries: Iterable[Entry], block_start: int | None) -> tuple[Listener, ...]:
+def order_listeners(entries: Iterable[Entry], block: PluginBlock) -> tuple[Listener, ...]:
     """Put the listeners of a chain of layers in the order in which an assembly meets them.
 
     Wrappers stand outside, the last registered outermost; then ``tryfirst`` ones, the latest
     first, the others, and ``trylast`` ones; ``before`` and ``after`` move a listener within
     its group. Raises `PluginConflictError` for constraints that form a cycle.
     """
-    ordered = in_registration_order(entries, block_start)
     groups: dict[int, list[Listener]] = {}
-    for entry in ordered:
+    for entry in sorted(entries, key=block.place):
         listener = listener_of(entry)
         groups.setdefault(_group(listener), []).append(listener)
     return tuple(
@@ -193,17 +197,6 @@ def order_listeners(entries: Iterable[Entry], block_start: int | None) -> tuple[
             groups[number] if number > _LATEST_FIRST else groups[number][::-1]
         )
     )
-
-
-def in_registration_order(entries: Iterable[Entry], block_start: int | None) -> list[Entry]:
-    """Sort *entries* as registered; entry-point plugins form one block, sorted by name."""
-
-    def place(entry: Entry) -> tuple[float, str, int]:
-        if entry.in_block is None or block_start is None:
-            return (entry.sequence, "", entry.sequence)
-        return (block_start, entry.in_block, entry.sequence)
-
-    return sorted(entries, key=place)
 
 
 # Groups by how far inside they stand; in those up to this one the latest comes first.
@@ -289,8 +282,8 @@ def check_listener(layers: Layers, new: Entry) -> None:
 def check_orders(owner: Lifetime, new: Sequence[Entry] = ()) -> None:
     """Raise `PluginConflictError` where before and after form a cycle.
 
-    Looked at are the chains that the layer of *owner* is part of, with *new* listeners in it;
-    without *new* ones, the layer has another parent.
+    Looked at are the chains that the layer of *owner* is part of, with *new* listeners in it,
+    and without those that they replace; without *new* ones, the layer has another parent.
     """
     layers, layer = owner._layers, owner._layer
     said = {*layers.mentioned}
@@ -310,7 +303,9 @@ def check_orders(owner: Lifetime, new: Sequence[Entry] = ()) -> None:
     ]
     for leaf in ends:
         known = [entry for link in layers.chain(leaf) for entry in link.all("listener")]
-        order_listeners([*known, *new], layers.block_start)
+        loading = owner._loading
+        kept = [entry for entry in known if loading is None or not loading.gives_way(entry)]
+        order_listeners([*kept, *new], layers.block)
 
 
 def _layers_beside(owner: Lifetime) -> Iterable[Layer]:

@@ -12,7 +12,7 @@ from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsh_prompt.entries import variable_of
-from dsh_prompt.listeners import in_registration_order, order_listeners
+from dsh_prompt.listeners import order_listeners
 from dsh_prompt.model.blocks import Blocks, Memory
 from dsh_prompt.model.tools import CheckedTools
 from dsh_prompt.providers import Provider
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dsh_prompt.listeners import Listener
     from dsh_prompt.model.source import Source
     from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
+    from dsh_prompt.plugin_block import PluginBlock
 
 
 class BlocksPlan:
@@ -205,7 +206,7 @@ class Plan:
         generation: int,
         layout: str,
         tool_order: Sequence[str] | None,
-        block_start: int | None,
+        block: PluginBlock,
     ) -> None:
         merged: dict[str, dict[str, Any]] = {"section": {}, "context": {}, "variable": {}}
         listed: dict[str, list[list[Entry]]] = {"listener": [], "tools": [], "suppressor": []}
@@ -229,14 +230,12 @@ class Plan:
         # One step decides for both who takes part.
         self.whens = [*self.sections.whens, *self.contexts.whens]
         providers = [
-            entry
-            for entries in listed["tools"]
-            for entry in in_registration_order(entries, block_start)
+            entry for entries in listed["tools"] for entry in sorted(entries, key=block.place)
         ]
         self.tools = ToolsPlan(providers, chain, tool_order)
         self._plan_ahead()
         listeners = [entry for entries in listed["listener"] for entry in entries]
-        self.listeners: tuple[Listener, ...] = order_listeners(listeners, block_start)
+        self.listeners: tuple[Listener, ...] = order_listeners(listeners, block)
 
     def variables(self, values: Iterable[str | None]) -> dict[str, str | None]:
         """Give all variables, those with providers with their *values*, which come first."""

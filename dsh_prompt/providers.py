@@ -89,12 +89,13 @@ class Provider:
 
     def failed(self, reason: str) -> ProviderError:
         """Give the error for a provider that raised, or returned the wrong type."""
-        plugin = self.source.plugin
+        source = self.source
         return ProviderError(
-            f"{self.label} of {self.source.owner} {reason}",
+            f"{self.label} of {source.owner} {reason}",
             kind=self.what,
             name=self.name,
-            plugin=plugin,
+            plugin=source.plugin,
+            scope=source.scope,
         )
 
     def raised(self, error: Exception) -> ProviderError:

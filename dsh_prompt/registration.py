@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dsh_prompt.coroutines import discard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from dsh_prompt.changes import Item
     from dsh_prompt.layers import Entry
@@ -61,12 +61,31 @@ class Cleanup:
 
 
 class Loading:
-    """A load under way: what it registers is reserved, and published in one generation."""
+    """A load under way: what it registers is reserved, and published in one generation.
 
-    __slots__ = ("entries",)
+    What *replaced* registered gives way to it. *twin* is the async operation that the caller
+    should use for what is async, where the load itself is not.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("batch", "entries", "replaced", "twin")
+
+    def __init__(
+        self,
+        batch: list[Loading],
+        replaced: Collection[Lifetime] = (),
+        twin: str | None = None,
+    ) -> None:
         self.entries: list[Entry] | None = []
+        self.replaced = replaced
+        self.twin = twin
+        # The loads that are published together: they know of each other's services.
+        self.batch = batch
+        batch.append(self)
+
+    def gives_way(self, entry: Entry) -> bool:
+        """Tell whether *entry* belongs to what is being replaced."""
+        owner = entry.owner
+        return owner in self.replaced or any(one in self.replaced for one in owner.owners())
 
 
 def items(entries: Sequence[Entry]) -> tuple[Item, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.assembly import assemble
 from dsh_prompt.config import Config
 from dsh_prompt.coroutines import drive
 from dsh_prompt.disposable import DisposableContext, Scope
-from dsh_prompt.errors import DisposedError, ScopeError
+from dsh_prompt.errors import DisposedError, PromptError, ScopeError, short
 from dsh_prompt.evaluation import Run
 from dsh_prompt.layers import Layers
 from dsh_prompt.lifecycle import State
@@ -16,17 +16,23 @@ from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import IDENTITY_SECTION, PERSONA_SECTION, SectionOrder
 from dsh_prompt.model.source import Source
 from dsh_prompt.plan import Plan
-from dsh_prompt.plugins import Plugins
+from dsh_prompt.plugins.failures import Failures
+from dsh_prompt.plugins.manager import PluginManager
+from dsh_prompt.plugins.sync import sync
 from dsh_prompt.tool_registry import ToolRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from os import PathLike
 
+    from dsh_prompt.change_stream import ChangeStream
     from dsh_prompt.layers import Layer
     from dsh_prompt.model.prompt_assembly import PromptAssembly
     from dsh_prompt.model.state import RuntimeState
-    from dsh_prompt.plugin_context import PluginInfo
-    from dsh_prompt.plugins import LoadReport
+    from dsh_prompt.plugins.context import PluginInfo
+    from dsh_prompt.plugins.manager import LoadReport
+    from dsh_prompt.plugins.sync import SyncReport
+    from dsh_prompt.watching import Watch
 
 IDENTITY = "You are an AI agent powered by DeepSeek Harness."
 
@@ -42,7 +48,9 @@ class SystemPrompt(DisposableContext):
         layers = Layers()
         super().__init__(self, layers, layers.root, Source(), owner=None)
         self._config = Config() if config is None else config
-        self._plugins = Plugins(self)
+        self._plugins = PluginManager(self)
+        limit = self._config.quarantine_after
+        self._failures = None if limit is None else Failures(self._plugins, limit)
         self.registry = ToolRegistry(layers)
         self._register_built_ins(self._config)
 
@@ -58,6 +66,9 @@ class SystemPrompt(DisposableContext):
     def config(self) -> Config:
         """The host's configuration."""
         return self._config
+
+    def _take(self, config: Config) -> None:
+        self._config = config
 
     # Assembling
 
@@ -78,9 +89,15 @@ class SystemPrompt(DisposableContext):
             context = AssembleContext(scope, state)
         else:
             _check_context(context, scope, state)
-        with Run(self._layers.assemblies, context, True, None) as run:
-            assembly: PromptAssembly = drive(assemble(self._plan(context.scope), run))
-            return assembly
+        try:
+            with Run(self._layers.assemblies, context, True, None) as run:
+                assembly: PromptAssembly = drive(assemble(self._plan(context.scope), run))
+        except PromptError as error:
+            self._note_failure(error, context.scope)
+            raise
+        if self._failures is not None:
+            self._failures.note_success(context.scope)
+        return assembly
 
     async def assemble_async(
         self,
@@ -96,8 +113,19 @@ class SystemPrompt(DisposableContext):
         else:
             _check_context(context, scope, state)
         timeout = self._config.hook_timeout
-        with Run(self._layers.assemblies, context, False, timeout) as run:
-            return await assemble(self._plan(context.scope), run)
+        try:
+            with Run(self._layers.assemblies, context, False, timeout) as run:
+                assembly = await assemble(self._plan(context.scope), run)
+        except PromptError as error:
+            self._note_failure(error, context.scope)
+            raise
+        if self._failures is not None:
+            self._failures.note_success(context.scope)
+        return assembly
+
+    def _note_failure(self, error: PromptError, scope: Scope | None) -> None:
+        if self._failures is not None:
+            self._failures.note_failure(error, scope)
 
     def _plan(self, scope: Scope | None) -> Plan:
         """Give the current plan; only the first call after a change waits for the lock."""
@@ -116,12 +144,18 @@ class SystemPrompt(DisposableContext):
                     generation=layers.generation,
                     layout=self._config.layout,
                     tool_order=self._config.tool_order,
-                    block_start=layers.block_start,
+                    block=layers.block,
                 )
                 layers.keep_plan(layer, plan)
                 return plan
             current: Plan = layer.plan
             return current
+
+    def _urgent_generation(self, scope: Scope | None) -> int:
+        """Give the generation of the last urgent change that *scope* sees."""
+        layers = self._layers
+        layer = layers.root if scope is None else self._scope_layer(scope)
+        return max(link.urgent for link in layers.chain(layer))
 
     def _scope_layer(self, scope: Scope) -> Layer:
         if not isinstance(scope, Scope) or scope._layers is not self._layers:
@@ -193,36 +227,100 @@ class SystemPrompt(DisposableContext):
         """Load the installed plugins as `load_entry_points` does, async ones included."""
         return await self._plugins.load_entry_points(only, block, strict=strict)
 
-    def unload(self, name: str, *, scope: Scope | None = None, purge: bool = False) -> None:
-        """Unload the plugin *name* of *scope* (None: the global one).
+    def unload(
+        self, name: str, *, scope: Scope | None = None, purge: bool = False, urgent: bool = False
+    ) -> None:
+        """Unload the plugin *name* of *scope* (None: the global one), and what requires it.
 
-        All that it contributed goes in one generation, then ``deactivate`` and its cleanups
-        run, then one change event is fired. *purge* also removes its own modules from
-        ``sys.modules``. Raises `PluginNotFoundError` for what is not loaded there, and
-        `AsyncProviderError` where ``unload_async`` is needed.
+        All that they contributed goes in one generation, then ``deactivate`` and the cleanups
+        run, then one change event is fired. *purge* also removes the plugin's own modules
+        from ``sys.modules``, unless another plugin uses them. An *urgent* one reaches models
+        at once, also in conversations whose prefix is pinned. Raises `PluginNotFoundError`
+        for what is not loaded there, and `AsyncProviderError` where ``unload_async`` is
+        needed.
         """
-        context = self._plugins.context(name, scope)
-        modules = context.modules() if purge else set()
-        try:
-            context._dispose_now("unload_async()")
-        finally:
-            if modules and context.is_gone:
-                self._plugins.forget_modules(modules)
+        twin = "unload_async()"
+        drive(self._plugins.unload(name, scope, purge=purge, urgent=urgent, async_twin=twin))
 
     async def unload_async(
-        self, name: str, *, scope: Scope | None = None, purge: bool = False
+        self, name: str, *, scope: Scope | None = None, purge: bool = False, urgent: bool = False
     ) -> None:
         """Unload a plugin as `unload` does, async cleanups included.
 
         Waits, before they run, for the assemblies that were begun before.
         """
-        context = self._plugins.context(name, scope)
-        modules = context.modules() if purge else set()
-        try:
-            await context.dispose_async()
-        finally:
-            if modules and context.is_gone:
-                self._plugins.forget_modules(modules)
+        await self._plugins.unload(name, scope, purge=purge, urgent=urgent)
+
+    def reload(self, name: str, *, scope: Scope | None = None) -> PluginInfo:
+        """Load the code of the plugin *name* anew, from disk, in the place of the old.
+
+        Its own modules are imported again, unless another host of this process uses them,
+        and so is its configuration read again. The new plugin is activated beside the old
+        one; then they are swapped in one generation, one event is fired, and the old one is
+        wound down. What requires it is made anew as well. Where anything fails, the old one
+        stays as it is, and `PluginLoadError` says why and where. Raises
+        `PluginNotFoundError` for what is not loaded, `PluginConflictError` while it is being
+        reloaded already, `AsyncProviderError` where ``reload_async`` is needed.
+        """
+        info: PluginInfo = drive(self._plugins.reload(name, scope, async_twin="reload_async()"))
+        return info
+
+    async def reload_async(self, name: str, *, scope: Scope | None = None) -> PluginInfo:
+        """Reload a plugin as `reload` does; ``activate`` and cleanups may be async.
+
+        Waits, before the old one is wound down, for the assemblies that were begun before.
+        """
+        return await self._plugins.reload(name, scope)
+
+    def sync(self) -> SyncReport:
+        """Follow what is installed now: load, reload and unload plugins.
+
+        What is new is loaded, as `load_entry_points` was asked to (without that, as the
+        configuration says), unless it was unloaded by name; what has another version is
+        reloaded, the plugins of one distribution together; what is gone is unloaded. Each
+        failure is contained, reported, and not tried again before the version changes. All
+        of it is one generation and one event.
+        """
+        report: SyncReport = drive(sync(self._plugins, async_twin="sync_async()"))
+        return report
+
+    async def sync_async(self) -> SyncReport:
+        """Follow what is installed as `sync` does, async plugins included."""
+        return await sync(self._plugins)
+
+    def quarantine(self, name: str, reason: str, *, scope: Scope | None = None) -> None:
+        """Switch the plugin *name* off, and what requires it: a misbehaving one, for example.
+
+        All that they contributed goes in one generation, and one event (``unloaded``) is
+        fired; they cannot register anything more. Their cleanups do not run yet: the plugin
+        stays listed, with the state ``quarantined`` and the *reason*, until it is unloaded
+        or reloaded. It is never loaded again by itself. From any thread, also inside of an
+        assembly. Raises `PluginNotFoundError` for what is not loaded.
+        """
+        self._plugins.quarantine(name, reason, scope)
+
+    def changes(self, *, limit: int = 1000) -> ChangeStream:
+        """Give the change events from now on, for ``async for``.
+
+        Up to *limit* events wait for a slow reader; then the oldest are dropped, and
+        `ChangeStream.dropped` counts them. It ends when the host is disposed.
+        """
+        from dsh_prompt.change_stream import ChangeStream  # noqa: PLC0415 - for async hosts
+
+        return ChangeStream(self, limit)
+
+    def watch(self, *paths: str | PathLike[str], stop: Any = None) -> Watch:
+        """Follow edits, and give a `WatchReport` for each batch of them, for ``async for``.
+
+        Plugins whose code or settings (in the host's configuration files) changed are
+        reloaded, each contained: a broken one keeps its old code until the next edit. Where
+        installed metadata changed, `sync_async` runs. Other changes at or below *paths* are
+        reported alone. It ends when *stop*, an event of the running loop, is set. Raises
+        `ModuleNotFoundError` without the extra ``watch``.
+        """
+        from dsh_prompt.watching import Watch  # noqa: PLC0415 - needs an extra
+
+        return Watch(self, paths, stop)
 
     def __repr__(self) -> str:
         return (
@@ -237,4 +335,4 @@ def _check_context(
     if scope is not None or state is not None:
         raise TypeError("give an AssembleContext, or scope and state, not both")
     if not isinstance(context, AssembleContext):
-        raise TypeError(f"expected an AssembleContext, not {context!r}")
+        raise TypeError(f"expected an AssembleContext, not {short(context)}; a state is state=...")

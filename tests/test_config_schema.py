@@ -46,6 +46,7 @@ DOCUMENTS = st.fixed_dictionaries(
         "tool_order": mostly(ORDERS),
         "layout": mostly(st.sampled_from(["order", "cache-first"])),
         "hook_timeout": mostly(st.floats(0.1, 5)),
+        "quarantine_after": mostly(st.integers(1, 5)),
         "plugins": mostly(
             st.fixed_dictionaries(
                 {},
@@ -72,6 +73,9 @@ def test_the_published_schema_is_that_of_the_code() -> None:
 @example({"tool_order": [TOOL_ORDER_REST, TOOL_ORDER_REST]})
 @example({"hook_timeout": 0})
 @example({"hook_timeout": True})
+@example({"quarantine_after": 0})
+@example({"quarantine_after": True})
+@example({"quarantine_after": 1.5})
 def test_the_schema_accepts_what_the_code_accepts(document: dict[str, Any]) -> None:
     """Nothing more, and nothing less."""
     try:
@@ -94,5 +98,5 @@ def described(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_every_key_is_described_and_has_its_default(key: str, schema: dict[str, Any]) -> None:
     """An editor shows both."""
     assert schema["description"].endswith(".")
-    without = {"tool_order", "hook_timeout", "plugins", "config"}
+    without = {"tool_order", "hook_timeout", "quarantine_after", "plugins", "config"}
     assert ("default" in schema) is (key not in without)

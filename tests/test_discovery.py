@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,54 +22,13 @@ from dsh_prompt import (
     SystemPrompt,
     ToolSchema,
 )
+from tests.sites import CODE, Site, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from dsh_prompt import ChangeEvent, LoadReport
-
-#: The code of a plugin module that contributes its own name as a variable.
-CODE = """
-from dsh_prompt import hookimpl
-
-@hookimpl
-def contribute_variables():
-    return {__name__: "value"}
-"""
-
-
-class Site:
-    """A folder on ``sys.path`` into which distributions are installed by hand."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(exist_ok=True)
-
-    def module(self, name: str, code: str = CODE) -> None:
-        """Write a module."""
-        path = self.folder / Path(*name.split(".")).with_suffix(".py")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(code)
-        importlib.invalidate_caches()
-
-    def distribution(
-        self, name: str, version: str = "1.0", metadata: str | None = None, **points: str
-    ) -> Path:
-        """Write a dist-info folder with entry points, and give it."""
-        folder = self.folder / f"{name.replace('-', '_')}-{version}.dist-info"
-        folder.mkdir()
-        lines = [f"{point} = {value}" for point, value in points.items()]
-        (folder / "entry_points.txt").write_text("\n".join(["[dsh_prompt]", *lines]) + "\n")
-        if metadata is None:
-            metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        (folder / "METADATA").write_text(metadata)
-        importlib.invalidate_caches()
-        return folder
-
-    def plugin(self, name: str, code: str = CODE, version: str = "1.0") -> Path:
-        """Install the distribution ``dsh-NAME`` with the plugin *name*, a module of its own."""
-        self.module(f"dsh_test_{name}", code)
-        return self.distribution(f"dsh-{name}", version, **{name: f"dsh_test_{name}"})
 
 
 @pytest.fixture(autouse=True)
@@ -818,17 +775,12 @@ def test_what_is_installed_later_is_found_by_the_next_call(site: Site) -> None:
 # Modules of a distribution
 
 
-def recorded(folder: Path, *files: str) -> None:
-    """Write the RECORD of a dist-info *folder*: which files are the distribution's."""
-    (folder / "RECORD").write_text("".join(f"{file},,\n" for file in files))
-
-
-def test_a_purge_removes_the_modules_that_the_distribution_recorded(site: Site) -> None:
+def test_a_purge_removes_the_modules_that_the_distribution_record(site: Site) -> None:
     """All of them and no others, wherever the entry point leads."""
     site.module("dsh_test_helper", "")
     site.module("dsh_test_stranger", "")
     code = "import dsh_test_helper, dsh_test_stranger\n" + CODE
-    recorded(site.plugin("one", code), "dsh_test_one.py", "dsh_test_helper.py")
+    record(site.plugin("one", code), "dsh_test_one.py", "dsh_test_helper.py")
     prompt = SystemPrompt()
     prompt.load("one")
     prompt.unload("one", purge=True)
@@ -841,7 +793,7 @@ def test_a_purge_leaves_modules_that_another_plugin_of_the_distribution_uses(sit
     site.module("dsh_test_a")
     site.module("dsh_test_b")
     folder = site.distribution("dsh-two", a="dsh_test_a", b="dsh_test_b")
-    recorded(folder, "dsh_test_a.py", "dsh_test_b.py")
+    record(folder, "dsh_test_a.py", "dsh_test_b.py")
     prompt = SystemPrompt()
     load(prompt, "a", "b")
     prompt.unload("a", purge=True)

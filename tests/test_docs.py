@@ -10,9 +10,11 @@ import configparser
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import entry_points
 from inspect import getmembers, isclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -38,8 +40,9 @@ PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^File `([^`]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GENERATED = re.compile(r"^Open `([^`]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HELP = re.compile(
-    r"(?<=^<!-- help:)( ?\w*) -->\n(.*?)^(?=<!-- end of help -->$)", re.MULTILINE | re.DOTALL
+    r"(?<=^<!-- help:)( ?[\w-]*) -->\n(.*?)^(?=<!-- end of help -->$)", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -252,17 +255,39 @@ def test_the_help_texts_are_those_of_the_command() -> None:
     assert text == with_help(text)
 
 
+COMMAND = re.compile(r"^\$ \.venv/bin/dsh-prompt ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRAM = ("-m", "dsh_prompt")
+
+
 @pytest.fixture(scope="module")
 def tutorial(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of the tutorial, with its package built and unpacked in ``site``."""
+    """Follow the tutorial: give its folder, with its package built and unpacked in ``site``.
+
+    The page shows what each command prints, and what a generated file holds.
+    """
     folder = tmp_path_factory.mktemp("tutorial")
-    for name, text in FILE.findall(page("tutorial.md")):
-        (folder / name).write_text(text, encoding="utf-8")
-    run(folder, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist")
-    [wheel] = (folder / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "site")
+    package = folder / "dsh-prompt-open-files"
+    for step in re.split(r"(?=^## )", page("tutorial.md"), flags=re.MULTILINE):
+        for name, text in GENERATED.findall(step):
+            assert text == (folder / name).read_text("utf-8")
+        for name, text in FILE.findall(step):
+            (folder / name).write_text(text, encoding="utf-8")
+        if package.exists():
+            unpack_wheel(package, folder / "site")
+        for command, output in COMMAND.findall(step):
+            if output:
+                printed = run(folder, *PROGRAM, *shlex.split(command))
+                assert printed.rstrip("\n") == output.rstrip("\n")
     return folder
+
+
+def unpack_wheel(package: Path, site: Path) -> None:
+    """Build a package, and let what it installs be all that is in *site*."""
+    shutil.rmtree(site, ignore_errors=True)
+    run(package, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist")
+    [wheel] = (package / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
 
 
 def run(folder: Path, *arguments: str) -> str:
@@ -285,22 +310,12 @@ def run(folder: Path, *arguments: str) -> str:
 
 
 def test_the_tutorial_makes_a_plugin_that_passes_its_tests(tutorial: Path) -> None:
-    """Its files are taken from the page, built, found by the host and tested."""
-    result = run(tutorial, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-    assert "4 passed" in result
-
-
-def test_the_tutorial_shows_what_the_command_prints(tutorial: Path) -> None:
-    """The output under each command of the page is the real one."""
-    shown = re.findall(
-        r"^\$ \.venv/bin/dsh-prompt ([^\n]*)\n(.*?)^```$",
-        page("tutorial.md"),
-        re.MULTILINE | re.DOTALL,
-    )
-    assert len(shown) == 2
-    for command, output in shown:
-        printed = run(tutorial, "-m", "dsh_prompt", *shlex.split(command))
-        assert printed.rstrip("\n") == output.rstrip("\n")
+    """Those that were generated, and the one that the page adds."""
+    plugin = "dsh_prompt.testing.fixtures"
+    is_found = plugin in {point.value for point in entry_points(group="pytest11")}
+    fixtures = () if is_found else ("-p", plugin)
+    tests = ("-q", "-p", "no:cacheprovider", "dsh-prompt-open-files")
+    assert "6 passed" in run(tutorial, "-m", "pytest", *fixtures, *tests)
 
 
 if __name__ == "__main__":

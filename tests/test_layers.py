@@ -22,7 +22,7 @@ from dsh_prompt.model.source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dsh_prompt import Registration
+    from dsh_prompt import PromptSection, Registration
 
 
 def entry(layer: Layer, name: str, kind: str = "variable") -> Entry:
@@ -214,7 +214,7 @@ def test_a_plugin_runs_without_the_lock(step: str) -> None:
             code("activate")
 
         @hookimpl
-        def contribute_sections(self) -> list[object]:
+        def contribute_sections(self) -> list[PromptSection]:
             code("contribute_sections")
             return []
 

@@ -56,14 +56,14 @@ def noted(calls: list[object], call: object, result: Any) -> Any:
 def test_the_marker_gives_the_function_back_with_its_type() -> None:
     """With and without options, so that a type checker knows what it was."""
 
-    def bare(ctx: DisposableContext) -> list[str]:
-        return [str(ctx)]
+    def bare(ctx: DisposableContext) -> dict[str, str]:
+        return {"host": str(ctx)}
 
     marked = hookimpl(bare)
     optioned = hookimpl(tryfirst=True, before=["audit"])(bare)
-    expected: Callable[[DisposableContext], list[str]] = marked
-    assert_type(marked(SystemPrompt()), list[str])
-    assert_type(optioned(SystemPrompt()), list[str])
+    expected: Callable[[DisposableContext], dict[str, str]] = marked
+    assert_type(marked(SystemPrompt()), dict[str, str])
+    assert_type(optioned(SystemPrompt()), dict[str, str])
     assert marked is optioned is bare is expected
 
 

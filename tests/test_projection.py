@@ -167,3 +167,9 @@ def test_a_loop_sends_a_snapshot_only_when_it_changed() -> None:
     assert history == [ONE, TWO, CLEARED, ONE]
     messages = [{"role": "user", "content": text} for text in history]
     assert RuntimeContextProjection.from_messages(messages).project(ONE) is None
+
+
+def test_a_projection_is_restored_from_messages_of_gemini() -> None:
+    """Its messages have parts."""
+    messages = [{"role": "user", "parts": [{"text": ONE}]}]
+    assert RuntimeContextProjection.from_messages(messages).project(ONE) is None

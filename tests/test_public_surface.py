@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NAMES = """
 SystemPrompt Config PluginsConfig Scope DisposableContext Registration PluginInfo LoadReport
-hookspec hookimpl PromptSection PromptContext ToolSchema ToolProviderResult ToolRegistry
+SyncReport hookspec hookimpl PromptSection PromptContext ToolSchema ToolProviderResult ToolRegistry
 AssembleContext RuntimeState PromptAssembly AssembledSection AssembledContext Source Fingerprint
 ChangeEvent Key CallNext AsyncCallNext render_prompt render_context_snapshot
 render_context_sections join_context_sections RuntimeContextProjection SectionOrder
@@ -186,7 +186,7 @@ SIGNATURES: dict[str, str] = {
     "assemble": "(self, context=None, /, *, scope=None, state=None)",
     "load": "(self, plugin, name=None, config=None, scope=None)",
     "load_entry_points": "(self, only=None, block=(), strict=False)",
-    "unload": "(self, name, *, scope=None, purge=False)",
+    "unload": "(self, name, *, scope=None, purge=False, urgent=False)",
     "suppress_runtime_context": "(self)",
     "on_assemble": "(self, listener, prepend=False, before=(), after=())",
     "dispose": "(self)",

@@ -23,7 +23,7 @@ import attrs
 import pytest
 
 from dsh_prompt import Config, ConfigError, PluginLoadError, PluginsConfig, SystemPrompt, hookimpl
-from dsh_prompt.plugin_choice import choose
+from dsh_prompt.plugins.choice import Wanted, choose
 from dsh_prompt.settings import Ignored, Settings
 from dsh_prompt.trust import TrustStore
 
@@ -438,10 +438,10 @@ def test_what_a_checkout_keeps_out_is_told_once(
     """It may be the plugin that guards the user."""
     project.write_text('[plugins]\ndisable = ["guard", "mine"]\n')
     own.write_text('[plugins]\ndisable = ["mine"]\n')
-    choice = choose(Config.load(), ["guard", "mine", "other"], (), None, ())
+    choice = choose(Config.load(), ["guard", "mine", "other"], (), Wanted())
     assert (choice.names, choice.kept_out) == (["other"], ["guard"])
     assert f"plugins.disable in {project} names it" in choice.left_out["guard"].reason
-    assert choose(Config.load(trusted=True), ["guard"], (), None, ()).kept_out == []
+    assert choose(Config.load(trusted=True), ["guard"], (), Wanted()).kept_out == []
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_the_file_that_counts_is_named(
     """Whoever wants the plugin knows where to change it."""
     own.write_text(f"[plugins]\n{mine}\n")
     project.write_text(f"[plugins]\n{theirs}\n")
-    reason = choose(Config.load(), ["git"], (), None, ()).left_out["git"].reason
+    reason = choose(Config.load(), ["git"], (), Wanted()).left_out["git"].reason
     assert str(own if file == "own" else project) in reason
 
 
@@ -469,7 +469,7 @@ def test_names_that_are_nearly_right_are_told(
     """They would be passed over in silence; what is nowhere near may be anybody's."""
     plugins = PluginsConfig(disable=("plan-mod", "clock"), config={"gti": {}, "audit": {}})
     monkeypatch.setenv("DSH_PROMPT_PLUGINS", "plan-mode,gitt")
-    choice = choose(Config(plugins=plugins), ["git", "plan-mode"], (), None, ())
+    choice = choose(Config(plugins=plugins), ["git", "plan-mode"], (), Wanted())
     assert choice.problems == [
         'plugins.disable names "plan-mod", which is not installed; did you mean "plan-mode"?',
         'plugins.config names "gti", which is not installed; did you mean "git"?',

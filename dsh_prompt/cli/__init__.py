@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import click
 
+from dsh_prompt.cli.check_plugin import check_plugin_command
 from dsh_prompt.cli.exits import Commands
+from dsh_prompt.cli.new import new_command
 from dsh_prompt.cli.plugins import plugins_command
 from dsh_prompt.cli.render import render_command
 from dsh_prompt.cli.schema import schema_command
 from dsh_prompt.cli.trust import trust_command
+from dsh_prompt.cli.watch import watch_command
 from dsh_prompt.version import VERSION
 
 
@@ -29,7 +32,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 \b
 Exit codes:
   0    done
-  1    the model input could not be assembled
+  1    the model input could not be assembled, or a check failed
   2    wrong usage, or a configuration, state or file that cannot be used
   130  interrupted
 """,
@@ -50,10 +53,14 @@ def main() -> None:
       dsh-prompt render
       dsh-prompt plugins
       dsh-prompt trust
+      dsh-prompt new open-files --kind context
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
 main.add_command(render_command)
+main.add_command(watch_command)
 main.add_command(plugins_command)
+main.add_command(check_plugin_command)
 main.add_command(trust_command)
 main.add_command(schema_command)
+main.add_command(new_command)

@@ -13,12 +13,20 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from dsh_prompt.cli.escaping import visible
-from dsh_prompt.errors import PromptError, UndefinedVariableError, UnknownVariableError
+from dsh_prompt.errors import (
+    PromptError,
+    UndefinedVariableError,
+    UnknownVariableError,
+    nearest,
+    quoted,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 ASSEMBLY_FAILED = 1
+CHECK_FAILED = 1
 UNUSABLE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -97,6 +105,15 @@ class Commands(click.Group):
         """Run the command line; as click's, but for how it ends."""
         run = partial(super().main, args, prog_name, complete_var, standalone_mode=False, **extra)
         return sys.exit(_exit_code(run)) if standalone_mode else run()
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for one that does not exist, tell the nearest that does."""
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            hint = nearest(args[0], self.commands) or f"; there are {quoted(self.commands)}"
+            ctx.fail(f'there is no command "{shown(args[0])}"{hint}')
+        return super().resolve_command(ctx, args)
 
     def __call__(self, *args: Any, **extra: Any) -> Any:
         """Be the program: end it, even where a blocking provider does not."""

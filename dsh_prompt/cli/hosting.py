@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.cli.messages import Messages
     from dsh_prompt.config import Config
-    from dsh_prompt.plugins import LoadReport
+    from dsh_prompt.plugins.manager import LoadReport
 
 
 @asynccontextmanager

@@ -55,6 +55,17 @@ def load_tools(file: str | None) -> list[ToolSchema]:
         raise UnusableError(f"{_name(file)}: {error}") from error
 
 
+def load_messages(file: str | None) -> list[Any]:
+    """Load the history in *file*, a JSON value in each line; without a file there is none."""
+    if file is None:
+        return []
+    messages = []
+    for number, line in enumerate(_read_text(file).splitlines(), 1):
+        if line.strip():
+            messages.append(_json(line, f"{_name(file)}, line {number}"))
+    return messages
+
+
 def parse_variables(assignments: Iterable[str]) -> dict[str, str]:
     """Take ``key=value`` apart; of several values for one key the last one counts."""
     variables = {}
@@ -71,13 +82,24 @@ def parse_variables(assignments: Iterable[str]) -> dict[str, str]:
 
 
 def _read_json(file: str) -> Any:
+    return _json(_read_text(file), _name(file))
+
+
+def _read_text(file: str) -> str:
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise UnusableError(f"{_name(file)}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnusableError(f"{_name(file)}: is no valid JSON: {error}") from error
+
+
+def _json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise UnusableError(f"{place}: is no valid JSON: {error}") from error
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -29,12 +29,21 @@ class Messages(logging.Handler):
         self._with_traceback = with_traceback
         self._ignored = None if with_traceback else ignored
         self._told: set[str] = set()
+        self._told_in_round: set[str] = set()
 
-    def warn(self, text: str, error: BaseException | None = None) -> None:
-        """Tell *text* in one line; *error* is shown where tracebacks are wanted."""
-        if text in self._told:
+    def begin_round(self) -> None:
+        """Begin another attempt: what fails *again* in it is told again."""
+        self._told_in_round.clear()
+
+    def warn(self, text: str, error: BaseException | None = None, *, again: bool = False) -> None:
+        """Tell *text* in one line; *error* is shown where tracebacks are wanted.
+
+        With *again* it is told although an earlier round told it.
+        """
+        if text in (self._told_in_round if again else self._told):
             return
         self._told.add(text)
+        self._told_in_round.add(text)
         lines = "; ".join(line for line in text.split("\n") if line)
         click.echo(f"Warning: {visible_line(lines)}", err=True)
         if error is not None and self._with_traceback:

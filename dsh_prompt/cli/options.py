@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import click
 
+from dsh_prompt.discovery import discover
+
+
+def complete_plugin(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Give the names of installed plugins that begin with *incomplete*, for shells."""
+    return [name for name in discover().plugins if name.startswith(incomplete)]
+
+
 config_option = click.option(
     "--config",
     "config_file",

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from dsh_prompt.cli.pages import Cell
     from dsh_prompt.config import Config
     from dsh_prompt.errors import PromptError
-    from dsh_prompt.plugin_context import PluginInfo
+    from dsh_prompt.plugins.context import PluginInfo
     from dsh_prompt.settings import Ignored
 
 
 @click.command(
     "plugins",
+    short_help="List the installed plugins.",
     epilog="""\
 \b
 Examples:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "trust",
+    short_help="Trust a configuration file.",
     epilog="""\
 \b
 Examples:

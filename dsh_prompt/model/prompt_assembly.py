@@ -158,7 +158,8 @@ class PromptAssembly(Keyed):
         """Mask the tool *name*: it stays in the list, and calls to it are refused.
 
         The list, and with it the prompt cache, stays byte for byte; adapters tell providers
-        that can express it.
+        that can express it. A name that is in no list may be denied too, and a second reason
+        takes the place of the first.
         """
         if not isinstance(name, str) or not isinstance(reason, str) or not reason:
             raise TypeError(f"deny() takes a tool name and a reason, not {name!r}, {reason!r}")

@@ -49,17 +49,28 @@ class RuntimeContextProjection:
         """Record that compaction removed the retained snapshot from the history."""
         self._retained = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the projection as JSON; `from_dict` takes it back."""
+        return {"retained": self._retained, "existed": self._existed}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RuntimeContextProjection:
+        """Take back what `to_dict` gave."""
+        projection = cls()
+        projection._retained, projection._existed = data["retained"], data["existed"]
+        return projection
+
     @classmethod
     def from_messages(cls, messages: Iterable[Mapping[str, Any]]) -> RuntimeContextProjection:
         """Restore the projection from a history of ``role``/``content`` messages.
 
-        The last user-role snapshot counts. *content* is a string, or a list of parts with
-        ``text``, as provider clients take them.
+        The last user-role snapshot counts. *content* (Gemini: *parts*) is a string, or a list
+        of parts with ``text``, as provider clients take them.
         """
         projection = cls()
         for message in messages:
             if message.get("role") == "user":
-                for text in _texts(message.get("content")):
+                for text in _texts(message.get("content") or message.get("parts")):
                     if text.startswith(SNAPSHOT_HEADER + "\n\n") or text == SNAPSHOT_CLEARED:
                         projection.accept(text)
         return projection

@@ -61,6 +61,7 @@ def calls_of(function: Callable[[], object]) -> int:
         nonlocal calls
         calls += event == "call"
 
+    gc.collect()  # nothing of what was before is cleaned up in between
     before = sys.getprofile()
     sys.setprofile(profile)
     try:

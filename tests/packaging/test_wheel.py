@@ -66,7 +66,8 @@ print(json.dumps({
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Run a command outside of this checkout and give what it prints."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV"))}
+    ours = ("COV", "MYPY", "PYTHON")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,

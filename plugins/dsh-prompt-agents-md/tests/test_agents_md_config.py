@@ -89,12 +89,11 @@ def test_lists_become_tuples() -> None:
     assert Config(base_names=["A"]).base_names == ("A",)  # type: ignore[arg-type]
 
 
-def test_host_refuses_a_wrong_value() -> None:
+def test_host_refuses_a_wrong_value(dsh_prompt_host: SystemPrompt) -> None:
     """A host that is given a wrong value says which, and the plugin stays out."""
-    prompt = SystemPrompt()
     with pytest.raises(PromptError, match="base_names"):
-        prompt.load(dsh_prompt_agents_md, config={"base_names": ["../secret"]})
-    assert prompt.plugins == []
+        dsh_prompt_host.load(dsh_prompt_agents_md, config={"base_names": ["../secret"]})
+    assert dsh_prompt_host.plugins == []
 
 
 def test_what_needs_trust() -> None:

@@ -13,6 +13,12 @@ import pytest
 from dsh_prompt_agents_md import Config, read_instructions
 
 from dsh_prompt import AssembleContext, RuntimeState, SectionOrder, SystemPrompt, render_prompt
+from dsh_prompt.testing import (
+    assert_deterministic,
+    assert_section,
+    assert_stable_prefix,
+    assert_unloads_clean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +26,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def host() -> SystemPrompt:
+def host(dsh_prompt_host: SystemPrompt) -> SystemPrompt:
     """Give a host with the plugin."""
-    prompt = SystemPrompt()
-    prompt.load(dsh_prompt_agents_md, name="agents-md")
-    return prompt
+    dsh_prompt_host.load(dsh_prompt_agents_md, name="agents-md")
+    return dsh_prompt_host
 
 
 @pytest.fixture
@@ -44,12 +49,12 @@ def test_section(project: Path, write: Callable[..., Path], host: SystemPrompt) 
     """There is one section: literal, part of the stable prefix, below the rules."""
     write("AGENTS.md", "Keep {{this}} and {that}.")
     assembly = host.assemble(state=RuntimeState(workdir=str(project)))
-    (section,) = (one for one in assembly.sections if one.name == "workspace-instructions")
+    text = read_instructions(project).text
+    section = assert_section(assembly, "workspace-instructions", text, plugin="agents-md")
     assert section.literal
     assert section.cacheable
     assert section.order == SectionOrder.ENVIRONMENT
-    assert section.text == read_instructions(project).text
-    assert "Keep {{this}} and {that}." in render_prompt(assembly)
+    assert "Keep {{this}} and {that}." in text
 
 
 @pytest.mark.parametrize("state", [None, RuntimeState(), RuntimeState(workdir="")])
@@ -72,12 +77,10 @@ def test_without_files(project: Path, rendered: Callable[..., str]) -> None:
     assert rendered(project) == ""
 
 
-def test_order_is_a_setting(project: Path) -> None:
+def test_order_is_a_setting(dsh_prompt_host: SystemPrompt) -> None:
     """The section stands where the settings say."""
-    prompt = SystemPrompt()
-    prompt.load(dsh_prompt_agents_md, config={"order": 12.5})
-    (section,) = (one for one in prompt.assemble().sections if one.order == 12.5)
-    assert section.name == "workspace-instructions"
+    dsh_prompt_host.load(dsh_prompt_agents_md, config={"order": 12.5})
+    assert assert_section(dsh_prompt_host.assemble(), "workspace-instructions").order == 12.5
 
 
 def test_prefix_stays_until_a_file_changes(
@@ -86,8 +89,8 @@ def test_prefix_stays_until_a_file_changes(
     """The bytes are the same in each assembly, and other ones at once after an edit."""
     context = AssembleContext(state=RuntimeState(workdir=str(project)))
     file = write("AGENTS.md", "One.")
+    assert_stable_prefix(lambda _: host.assemble(context), 3)
     first = host.assemble(context).fingerprint().prefix
-    assert host.assemble(context).fingerprint().prefix == first
     status = file.stat()
     file.write_text("Two.")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -158,11 +161,18 @@ def test_problems_leave_the_section_alone(
     assert rendered(project) == before
 
 
-def test_unload_withdraws_the_section(host: SystemPrompt) -> None:
-    """After it is unloaded, the section is gone."""
-    host.unload("agents-md")
-    names = [section.name for section in host.assemble().sections]
-    assert "workspace-instructions" not in names
+def test_unload(project: Path, write: Callable[..., Path]) -> None:
+    """After it is unloaded, nothing of it is left."""
+    write("AGENTS.md")
+    assert_unloads_clean(dsh_prompt_agents_md, state=RuntimeState(workdir=str(project)))
+
+
+def test_deterministic(project: Path, write: Callable[..., Path]) -> None:
+    """Of one project it says the same in every process."""
+    for name in ("AGENTS.md", "CLAUDE.md", "src/AGENTS.md"):
+        write(name, "Größe zählt.\n")
+    state = RuntimeState(workdir=str(project / "src"))
+    assert_deterministic(dsh_prompt_agents_md, state=state)
 
 
 def test_same_text_for_the_same_files(write: Callable[..., Path], project: Path) -> None:

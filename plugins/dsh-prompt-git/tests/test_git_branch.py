@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import dsh_prompt_git
 import pytest
 
-from dsh_prompt import PromptSection, RuntimeState, SystemPrompt, render_prompt
+from dsh_prompt import RuntimeState
+from dsh_prompt.testing import assert_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from dsh_prompt import PromptAssembly
+    from dsh_prompt import PromptAssembly, SystemPrompt
 
 
 @pytest.mark.parametrize("name", ["main", "feature/one", "{{x}}", "größe", "(detached)"])
@@ -49,11 +50,12 @@ def test_tag_of_the_same_name(
     assert assemble(repo).variables["git_branch"] == "main"
 
 
-def test_section_refers_to_it(repo: Path, git: Callable[..., str]) -> None:
+def test_section_refers_to_it(
+    repo: Path, git: Callable[..., str], dsh_prompt_host: SystemPrompt
+) -> None:
     """A section can name the branch, whose own braces are not looked at again."""
     git("checkout", "-q", "-b", "{{git_branch}}")
-    prompt = SystemPrompt()
-    prompt.load(dsh_prompt_git)
-    prompt.section(PromptSection(name="where", order=30, text="You are on {{git_branch}}."))
-    assembly = prompt.assemble(state=RuntimeState(workdir=str(repo)))
-    assert "You are on {{git_branch}}." in render_prompt(assembly)
+    dsh_prompt_host.load(dsh_prompt_git)
+    dsh_prompt_host.section(name="where", order=30, text="You are on {{git_branch}}.")
+    assembly = dsh_prompt_host.assemble(state=RuntimeState(workdir=str(repo)))
+    assert_section(assembly, "where", "You are on {{git_branch}}.")

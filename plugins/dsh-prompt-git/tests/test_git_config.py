@@ -49,19 +49,8 @@ def test_settings_are_fixed() -> None:
         Config().max_files = 3  # type: ignore[misc]
 
 
-def test_host_refuses_a_wrong_value() -> None:
+def test_host_refuses_a_wrong_value(dsh_prompt_host: SystemPrompt) -> None:
     """A host that is given a wrong value says which, and the plugin stays out."""
-    prompt = SystemPrompt()
     with pytest.raises(PromptError, match="max_files"):
-        prompt.load(dsh_prompt_git, config={"max_files": -1})
-    assert prompt.plugins == []
-
-
-def test_unload_withdraws_everything() -> None:
-    """After it is unloaded neither the context nor the variable is left."""
-    prompt = SystemPrompt()
-    name = prompt.load(dsh_prompt_git).name
-    prompt.unload(name)
-    assembly = prompt.assemble()
-    assert assembly.contexts == []
-    assert "git_branch" not in assembly.variables
+        dsh_prompt_host.load(dsh_prompt_git, config={"max_files": -1})
+    assert dsh_prompt_host.plugins == []

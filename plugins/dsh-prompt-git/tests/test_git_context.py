@@ -9,6 +9,7 @@ import dsh_prompt_git
 import pytest
 
 from dsh_prompt import RuntimeState, SystemPrompt, render_context_snapshot
+from dsh_prompt.testing import assert_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -270,11 +271,7 @@ def test_async_assembly(repo: Path) -> None:
 
 def test_where_it_comes_from(repo: Path, assemble: Callable[..., PromptAssembly]) -> None:
     """The context stands under its name and order and belongs to the plugin."""
-    assembly = assemble(repo)
-    assert [(part.name, part.order) for part in assembly.contexts] == [("git", 20)]
-    source = assembly.source_of("context", "git")
-    assert source is not None
-    assert source.plugin == "dsh_prompt_git"
+    assert assert_context(assemble(repo), "git", plugin="dsh_prompt_git").order == 20
 
 
 def test_settings_of_taste(

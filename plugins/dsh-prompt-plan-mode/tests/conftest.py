@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from dsh_prompt_plan_mode import PlanMode
 
-from dsh_prompt import RuntimeState, SystemPrompt
+from dsh_prompt import RuntimeState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dsh_prompt import SystemPrompt
 
 
 @pytest.fixture
@@ -20,9 +22,9 @@ def plan() -> RuntimeState:
 
 
 @pytest.fixture
-def bare_host() -> SystemPrompt:
+def bare_host(dsh_prompt_host: SystemPrompt) -> SystemPrompt:
     """Give a host without the plugin: one read-only tool, two others, and sections about them."""
-    prompt = SystemPrompt()
+    prompt = dsh_prompt_host
     prompt.section(name="rules", order=10, text="Be precise.")
     prompt.section(name="guidance", order=100, text="Use the tools.")
     prompt.section(name="editing", order=110, text="Edit with edit.", requires_tools=["edit"])

@@ -20,6 +20,7 @@ from dsh_prompt import (
     hookimpl,
     render_context_sections,
 )
+from dsh_prompt.testing import assert_deterministic, assert_tools, assert_unloads_clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -104,7 +105,7 @@ def test_async_listeners(host: Callable[..., SystemPrompt], plan: RuntimeState) 
     prompt.on_assemble(listener)
     prompt.tools(provider)
     assembly = asyncio.run(prompt.assemble_async(state=plan))
-    assert tools(assembly) == ["read", "extra_read"]
+    assert_tools(assembly, "read", "extra_read")
 
 
 @pytest.mark.parametrize("prepend", [False, True])
@@ -121,7 +122,7 @@ def test_tools_of_other_listeners(
     bare_host.on_assemble(add_extra, prepend=prepend)
     bare_host.load(PlanMode, name="plan-mode")
     bare_host.on_assemble(middleware, prepend=prepend)
-    assert tools(bare_host.assemble(state=plan)) == ["read", "extra_read"]
+    assert_tools(bare_host.assemble(state=plan), "read", "extra_read")
 
 
 def test_tools_of_a_later_wrapper(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
@@ -136,7 +137,7 @@ def test_tools_of_a_later_wrapper(host: Callable[..., SystemPrompt], plan: Runti
 
     prompt = host()
     prompt.load(Adding)
-    assert tools(prompt.assemble(state=plan)) == ["read", "extra_read"]
+    assert_tools(prompt.assemble(state=plan), "read", "extra_read")
 
 
 @pytest.mark.parametrize("first", [False, True])
@@ -163,7 +164,7 @@ def test_another_assembly(host: Callable[..., SystemPrompt], plan: RuntimeState)
     prompt = host()
     prompt.on_assemble(lambda assembly: PromptAssembly(tools=[EXTRA, EXTRA_READ]))
     assembly = prompt.assemble(state=plan)
-    assert tools(assembly) == ["extra_read"]
+    assert_tools(assembly, "extra_read")
     assert [section.name for section in assembly.sections] == ["plan:policy"]
 
 
@@ -207,12 +208,12 @@ def test_in_one_scope(bare_host: SystemPrompt, plan: RuntimeState) -> None:
     bare_host.load(PlanMode, name="plan-mode", scope=scope)
     for acting in (scope, child):
         assembly = bare_host.assemble(scope=acting, state=plan)
-        assert tools(assembly) == ["read"]
+        assert_tools(assembly, "read")
         source = assembly.source_of("section", "plan:policy")
         assert source is not None
         assert (source.plugin, source.scope) == ("plan-mode", "planner")
     for idle in (None, other):
-        assert tools(bare_host.assemble(scope=idle, state=plan)) == ["edit", "read", "run"]
+        assert_tools(bare_host.assemble(scope=idle, state=plan), "edit", "read", "run")
 
 
 def test_each_load_has_its_settings(bare_host: SystemPrompt, plan: RuntimeState) -> None:
@@ -220,7 +221,7 @@ def test_each_load_has_its_settings(bare_host: SystemPrompt, plan: RuntimeState)
     narrow, mask = bare_host.create_scope("narrow"), bare_host.create_scope("mask")
     bare_host.load(PlanMode, name="plan-mode", scope=narrow, config={"read_only": ["run"]})
     bare_host.load(PlanMode, name="plan-mode", scope=mask, config={"mode": "mask"})
-    assert tools(bare_host.assemble(scope=narrow, state=plan)) == ["read", "run"]
+    assert_tools(bare_host.assemble(scope=narrow, state=plan), "read", "run")
     assert set(bare_host.assemble(scope=mask, state=plan).denied) == {"edit", "run"}
 
 
@@ -231,20 +232,21 @@ def test_two_loads_in_one_chain(bare_host: SystemPrompt, plan: RuntimeState) -> 
     own = {"read_only": ["edit", "run"], "text": "Own.", "order": 1000}
     bare_host.load(PlanMode, name="plan-mode", scope=scope, config=own)
     assembly = bare_host.assemble(scope=scope, state=plan)
-    assert tools(assembly) == ["read", "run"]
+    assert_tools(assembly, "read", "run")
     assert (assembly.sections[-1].name, assembly.sections[-1].text) == ("plan:policy", "Own.")
     assert [section.name for section in assembly.sections].count("plan:policy") == 1
 
 
 @pytest.mark.parametrize("mode", ["narrow", "mask"])
-def test_unload_restores(bare_host: SystemPrompt, plan: RuntimeState, mode: str) -> None:
-    """After it is unloaded an assembly in plan mode is as it was before."""
-    before = bare_host.assemble(state=plan)
-    bare_host.load(PlanMode, name="plan-mode", config={"mode": mode})
-    assert bare_host.assemble(state=plan) != before
-    bare_host.unload("plan-mode")
-    assert bare_host.assemble(state=plan) == before
-    assert bare_host.plugins == []
+def test_unload(plan: RuntimeState, mode: str) -> None:
+    """After it is unloaded nothing of it is left."""
+    assert_unloads_clean(PlanMode, config={"mode": mode}, state=plan)
+
+
+@pytest.mark.parametrize("mode", ["narrow", "mask"])
+def test_deterministic(plan: RuntimeState, mode: str) -> None:
+    """It says the same in every process."""
+    assert_deterministic(PlanMode, config={"mode": mode}, state=plan)
 
 
 @pytest.mark.parametrize("mode", ["narrow", "mask"])

@@ -8,6 +8,12 @@ import pytest
 from dsh_prompt_plan_mode import Config, PlanMode
 
 from dsh_prompt import RuntimeState, Source, render_context_sections, render_prompt
+from dsh_prompt.testing import (
+    assert_context,
+    assert_section,
+    assert_stable_prefix,
+    assert_tools,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,14 +29,12 @@ def masked(host: Callable[..., SystemPrompt]) -> SystemPrompt:
 
 def test_the_prefix_stays(masked: SystemPrompt, plan: RuntimeState) -> None:
     """System prompt and tools are byte for byte those of an agent outside of plan mode."""
-    outside = masked.assemble(state=RuntimeState())
-    inside = masked.assemble(state=plan)
-    a, b = outside.fingerprint(), inside.fingerprint()
-    assert (a.prefix, a.system, a.tools) == (b.prefix, b.system, b.tools)
-    assert render_prompt(outside) == render_prompt(inside)
+    states = [RuntimeState(), plan, RuntimeState()]
+    assert_stable_prefix(lambda state: masked.assemble(state=state), states)
+    outside, inside = masked.assemble(state=states[0]), masked.assemble(state=plan)
     assert outside.tools == inside.tools
     assert outside.sections == inside.sections
-    assert a.contexts != b.contexts
+    assert outside.fingerprint().contexts != inside.fingerprint().contexts
 
 
 def test_the_prefix_is_that_without_the_plugin(bare_host: SystemPrompt, plan: RuntimeState) -> None:
@@ -57,33 +61,27 @@ def test_the_text_is_a_context(masked: SystemPrompt, plan: RuntimeState) -> None
 
 def test_the_text_belongs_to_the_plugin(masked: SystemPrompt, plan: RuntimeState) -> None:
     """The context names the plugin, and the waterfall, as where it came from."""
-    source = masked.assemble(state=plan).source_of("context", "plan:policy")
-    assert source == Source("plan-mode", how="waterfall")
+    context = assert_context(masked.assemble(state=plan), "plan:policy", Config().text)
+    assert context.source == Source("plan-mode", how="waterfall")
 
 
 def test_braces_are_plain_text(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
     """Braces in the configured text reach the model as they are."""
     prompt = host(mode="mask", text="Answer as {{plan}}.")
-    assert ("plan:policy", "Answer as {{plan}}.") in render_context_sections(
-        prompt.assemble(state=plan)
-    )
+    assert_context(prompt.assemble(state=plan), "plan:policy", "Answer as {{plan}}.")
 
 
 def test_other_tools_are_denied(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
     """Tools that are not read-only are denied with the configured reason."""
     assembly = host(mode="mask", reason="Finish the plan first.").assemble(state=plan)
-    assert assembly.denied == {
-        "edit": "Finish the plan first.",
-        "run": "Finish the plan first.",
-    }
+    assert_tools(assembly, "edit", "read", "run", denied=["edit", "run"])
     assert assembly.authorize("edit") == "Finish the plan first."
     assert assembly.authorize("read") is None
 
 
 def test_sections_of_denied_tools_stay(masked: SystemPrompt, plan: RuntimeState) -> None:
     """A section that requires a denied tool stays, as the tool does."""
-    assembly = masked.assemble(state=plan)
-    assert "editing" in [section.name for section in assembly.sections]
+    assert_section(masked.assemble(state=plan), "editing")
 
 
 def test_an_earlier_reason_stays(masked: SystemPrompt, plan: RuntimeState) -> None:
@@ -101,7 +99,7 @@ def test_an_earlier_reason_stays(masked: SystemPrompt, plan: RuntimeState) -> No
 def test_a_contributed_context_stays(masked: SystemPrompt, plan: RuntimeState) -> None:
     """A context that somebody contributed under the same name takes the place of the text."""
     masked.context(name="plan:policy", order=50, text="Mine.")
-    assert ("plan:policy", "Mine.") in render_context_sections(masked.assemble(state=plan))
+    assert_context(masked.assemble(state=plan), "plan:policy", "Mine.")
 
 
 def test_complete_section(masked: SystemPrompt, plan: RuntimeState) -> None:
@@ -109,7 +107,7 @@ def test_complete_section(masked: SystemPrompt, plan: RuntimeState) -> None:
     masked.section(name="all", order=0, text="All there is.", complete=True)
     assembly = masked.assemble(state=plan)
     assert render_prompt(assembly) == "All there is."
-    assert ("plan:policy", Config().text) in render_context_sections(assembly)
+    assert_context(assembly, "plan:policy", Config().text)
 
 
 def test_suppressed_runtime_context(masked: SystemPrompt, plan: RuntimeState) -> None:
@@ -117,4 +115,4 @@ def test_suppressed_runtime_context(masked: SystemPrompt, plan: RuntimeState) ->
     masked.suppress_runtime_context()
     assembly = masked.assemble(state=plan)
     assert assembly.contexts == []
-    assert set(assembly.denied) == {"edit", "run"}
+    assert_tools(assembly, "edit", "read", "run", denied=["edit", "run"])

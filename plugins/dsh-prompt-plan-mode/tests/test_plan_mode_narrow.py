@@ -8,6 +8,7 @@ import pytest
 from dsh_prompt_plan_mode import Config
 
 from dsh_prompt import AssembledSection, RuntimeState, Source, render_prompt
+from dsh_prompt.testing import assert_section, assert_stable_prefix, assert_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ def test_narrow_is_the_default(host: Callable[..., SystemPrompt], plan: RuntimeS
     """Without settings the plan text goes in and all but the read-only tools go out."""
     assembly = host().assemble(state=plan)
     assert Config().text in render_prompt(assembly)
-    assert [tool.name for tool in assembly.tools] == ["read"]
+    assert_tools(assembly, "read")
 
 
 def test_what_is_out_is_refused(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
@@ -106,15 +107,15 @@ def test_no_section_has_an_order(host: Callable[..., SystemPrompt], plan: Runtim
 def test_braces_are_plain_text(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
     """Braces in the configured text reach the model as they are."""
     text = "Answer as {{plan}}, {{ not a name }} or {{{{so}}}}."
-    assert text in render_prompt(host(text=text).assemble(state=plan))
+    assert_section(host(text=text).assemble(state=plan), "plan:policy", text)
 
 
 def test_the_text_belongs_to_the_plugin(
     host: Callable[..., SystemPrompt], plan: RuntimeState
 ) -> None:
     """The section names the plugin, and the waterfall, as where it came from."""
-    assembly = host().assemble(state=plan)
-    assert assembly.source_of("section", "plan:policy") == Source("plan-mode", how="waterfall")
+    section = assert_section(host().assemble(state=plan), "plan:policy", Config().text)
+    assert section.source == Source("plan-mode", how="waterfall")
 
 
 def test_tools_keep_their_owner(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
@@ -128,8 +129,8 @@ def test_the_prefix_reaches_past_the_text(
 ) -> None:
     """The text is as stable as its settings, so the stable prefix goes on behind it."""
     prompt = host()
+    assert_stable_prefix(lambda _: prompt.assemble(state=plan), 3)
     before = prompt.assemble(state=plan).fingerprint()
-    assert prompt.assemble(state=plan).fingerprint() == before
     prompt.section(name="more", order=200, text="More guidance.")
     assert prompt.assemble(state=plan).fingerprint().prefix != before.prefix
 
@@ -143,7 +144,7 @@ def test_one_name_in_two_schemas(host: Callable[..., SystemPrompt], plan: Runtim
             {"name": "read", "annotations": {"readOnlyHint": True}},
         ]
     )
-    assert [tool.name for tool in prompt.assemble(state=plan).tools] == ["read", "read"]
+    assert_tools(prompt.assemble(state=plan), "read", "read")
 
 
 def test_a_contributed_text_stays(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
@@ -152,9 +153,8 @@ def test_a_contributed_text_stays(host: Callable[..., SystemPrompt], plan: Runti
     prompt.section(name="plan:policy", order=5, text="Plan {{what}}.")
     prompt.variable("what", "the migration")
     assembly = prompt.assemble(state=plan)
-    assert "Plan the migration." in render_prompt(assembly)
-    assert Config().text not in render_prompt(assembly)
-    assert [tool.name for tool in assembly.tools] == ["read"]
+    assert_section(assembly, "plan:policy", "Plan the migration.")
+    assert_tools(assembly, "read")
 
 
 def test_complete_section(host: Callable[..., SystemPrompt], plan: RuntimeState) -> None:
@@ -163,4 +163,4 @@ def test_complete_section(host: Callable[..., SystemPrompt], plan: RuntimeState)
     prompt.section(name="all", order=0, text="All there is.", complete=True)
     assembly = prompt.assemble(state=plan)
     assert render_prompt(assembly) == "All there is."
-    assert [tool.name for tool in assembly.tools] == ["read"]
+    assert_tools(assembly, "read")

@@ -41,24 +41,40 @@ class Choice:
     problems: list[str]
 
 
+@attrs.frozen
+class Wanted:
+    """What a host asked for: *only* these plugins (None: all), but none of *block*.
+
+    *unloaded* are those that it unloaded by name since.
+    """
+
+    only: tuple[str, ...] | None = None
+    block: tuple[str, ...] = ()
+    unloaded: set[str] = attrs.field(factory=set)
+
+    @classmethod
+    def asked(cls, only: Iterable[str] | None, block: Iterable[str]) -> Wanted:
+        """Read the arguments of ``load_entry_points``."""
+        return cls(
+            None if only is None else plugin_names(only, "only"), plugin_names(block, "block")
+        )
+
+
 def choose(
-    config: Config,
-    installed: Collection[str],
-    loaded: Collection[str],
-    only: Iterable[str] | None,
-    block: Iterable[str],
+    config: Config, installed: Collection[str], loaded: Collection[str], wanted: Wanted
 ) -> Choice:
     """Choose what to load of what is *installed* and not *loaded* yet.
 
-    *only* takes the place of what *config* wants; *block* and the environment narrow both.
+    *wanted* takes the place of what *config* wants, or narrows it; the environment narrows
+    both.
     """
-    asked = None if only is None else plugin_names(only, "only")
-    blocked = plugin_names(block, "block")
+    asked, blocked = wanted.only, wanted.block
     allowed = _allowed_by_environment()
 
     def objection(name: str, settings: PluginsConfig) -> LeftOut | None:
-        if name in blocked:
-            return LeftOut("blocked", "the caller blocked it")
+        if name in blocked or name in wanted.unloaded:
+            reason = "the caller blocked it" if name in blocked else "it was unloaded by name"
+            return LeftOut("blocked", reason)
         if name in settings.disable:
             place = _place(config, "disable", lambda names: name in (names or ()))
             return LeftOut("disabled", f"plugins.disable in {place} names it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-import sys
+from functools import cache
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,18 @@ import attrs
 import pluggy
 
 from dsh_prompt import hookspecs
-from dsh_prompt.errors import ConfigError, PluginConfigError, PluginLoadError, nearest, text_of
+from dsh_prompt.errors import (
+    ConfigError,
+    PluginConfigError,
+    PluginLoadError,
+    nearest,
+    quoted,
+    short,
+    text_of,
+)
 from dsh_prompt.hookspecs import PROJECT
 from dsh_prompt.model.source import Source
+from dsh_prompt.plugins.modules import OwnModules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,11 +36,16 @@ logger = logging.getLogger("dsh_prompt.plugins")
 
 @attrs.frozen
 class Candidate:
-    """Something that is to be loaded as a plugin."""
+    """Something that is to be loaded as a plugin.
+
+    *plugin* is the object with the hooks, *given* what a host was given in place of the name
+    of an entry point: that object, or its class.
+    """
 
     name: str
     plugin: Any
     installed: Installed | None = None
+    given: Any = None
 
     @property
     def distribution(self) -> str | None:
@@ -55,18 +69,31 @@ class Candidate:
             None if scope is None else scope.name,
         )
 
-    def modules(self) -> set[str]:
-        """Name the loaded modules that are the plugin's: its distribution's, or its own.
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the plugin that it brings."""
+        return (self.name,)
 
-        The running program and the standard library are nobody's.
-        """
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The names of the plugins that it says it needs."""
+        try:
+            requires = getattr(self.plugin, "requires", ())
+        except Exception as error:
+            raise self.load_error(error) from error
+        if isinstance(requires, list | tuple) and all(isinstance(one, str) for one in requires):
+            return tuple(requires)
+        raise self.refused(
+            f"cannot be loaded: its requires must be a list of plugin names, not {short(requires)}"
+        )
+
+    def own_modules(self) -> OwnModules:
+        """Give the modules that are the plugin's: its distribution's, or its own."""
         if self.installed is not None:
-            return set(self.installed.modules())
+            return OwnModules.of_distribution(self.installed)
         plugin = self.plugin
-        name = plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
-        if name == "__main__" or name.partition(".")[0] in sys.stdlib_module_names:
-            return set()
-        return {other for other in sys.modules if other == name or other.startswith(f"{name}.")}
+        is_module = isinstance(plugin, ModuleType)
+        return OwnModules.of_module(plugin.__name__ if is_module else type(plugin).__module__)
 
     def load_error(self, error: BaseException) -> PluginLoadError:
         """Give the load error for what went wrong."""
@@ -123,25 +150,54 @@ def read_hooks(candidate: Candidate) -> Hooks:
     if candidate.plugin is None or isinstance(candidate.plugin, _NO_PLUGINS):
         kind = type(candidate.plugin).__name__
         raise candidate.refused(f"cannot be loaded: a {kind} is no plugin, nor its name")
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(hookspecs)
-    known = [name for name in vars(manager.hook) if not name.startswith("_")]
     try:
-        manager.register(candidate.plugin, candidate.name)
-    except pluggy.PluginValidationError as error:
+        return _read_hooks(candidate)
+    except PluginLoadError:
+        raise
+    except Exception as error:  # of a plugin object that is odd, or that pluggy refuses
         raise candidate.load_error(error) from error
+
+
+def _read_hooks(candidate: Candidate) -> Hooks:
+    manager = pluggy.PluginManager(PROJECT)
+    manager.register(candidate.plugin, candidate.name)
     implementations: dict[str, list[pluggy.HookImpl]] = {}
     for caller in manager.get_hookcallers(candidate.plugin) or ():
         for hook in caller.get_hookimpls():
-            if not caller.has_spec() and not hook.optionalhook:
-                hint = nearest(caller.name, known)
-                raise candidate.refused(f'implements unknown hook "{caller.name}"{hint}')
-            if caller.has_spec():
-                _check_hook(candidate, caller.name, hook)
+            arguments = _specifications().get(caller.name)
+            if arguments is not None:
+                _check_arguments(candidate, caller.name, hook, arguments)
                 implementations.setdefault(caller.name, []).append(hook)
+            elif not hook.optionalhook:
+                hint = nearest(caller.name, _specifications())
+                raise candidate.refused(f'implements unknown hook "{caller.name}"{hint}')
+    manager.add_hookspecs(hookspecs)
+    for name, hooks in implementations.items():
+        for hook in hooks:
+            _check_hook(candidate, name, hook)
     if not implementations:
         logger.warning("%s implements no hook; is @hookimpl missing?", candidate.label)
     return Hooks(implementations)
+
+
+@cache
+def _specifications() -> Mapping[str, Sequence[str]]:
+    """Give the arguments of each hook that there is."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
+    callers = {name: one for name, one in vars(manager.hook).items() if not name.startswith("_")}
+    return {name: caller.spec.argnames for name, caller in callers.items()}
+
+
+def _check_arguments(
+    candidate: Candidate, name: str, hook: pluggy.HookImpl, arguments: Sequence[str]
+) -> None:
+    for argument in hook.argnames:
+        if argument not in arguments:
+            hint = nearest(argument, arguments) or f"; it has {quoted(arguments)}"
+            raise candidate.refused(
+                f'cannot be loaded: hook "{name}" has no argument "{argument}"{hint}'
+            )
 
 
 # What somebody passes by mistake, and what could never have hooks.

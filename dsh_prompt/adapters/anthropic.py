@@ -1,0 +1,150 @@
+"""Anthropic's Messages: ``client.messages.create(**anthropic_messages(...))``.
+
+- The cache holds the start of a request, in the order tools, system, messages, up to a block that
+  is marked with `cache_control`. Marked are the last tool, the end of the stable prefix, for which
+  the system prompt is split into two blocks, and the last block of the last message. At most four
+  marks are taken: those in messages and options count, and where there are too many, ours go
+  (first the tool's, then the message's). Blank text and thinking cannot be marked, and blank text
+  cannot be a block at all. Source: https://platform.claude.com/docs/en/build-with-claude/
+  prompt-caching, and https://github.com/anomalyco/opencode/issues/35101 for blank text.
+- No argument can say that some tools are denied; that all are, ``tool_choice`` can. It leaves the
+  cache of tools and system as it is, not that of the messages. Source: the same page.
+- `max_tokens` has to be there. Give it as an option; otherwise it is 4096.
+- All results of one reply's calls go into one message of the user. Source: the documentation,
+  agents-and-tools/tool-use/handle-tool-calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dsh_prompt.adapters.base import BuiltIn
+from dsh_prompt.adapters.calls import called, field, part, plain
+from dsh_prompt.adapters.limits import ANTHROPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dsh_prompt.adapters.base import Parts
+    from dsh_prompt.adapters.calls import ToolCall, ToolResult
+    from dsh_prompt.adapters.preflight import SentTool
+
+DEFAULT_MAX_TOKENS = 4096
+
+_MARK = {"cache_control": {"type": "ephemeral"}}
+_MARKABLE = ("document", "image", "search_result", "tool_result", "tool_use")
+
+
+@attrs.frozen
+class AnthropicMessages(BuiltIn):
+    """The adapter: see the module."""
+
+    slots = ("messages", "system", "tools")
+
+    def _body(self, parts: Parts) -> Mapping[str, Any]:
+        marks = self._marks(parts)
+        body: dict[str, Any] = {"model": parts.model, "max_tokens": DEFAULT_MAX_TOKENS}
+        if system := _system(parts, marked="prefix" in marks):
+            body["system"] = system
+        if parts.tools:
+            tools = [_tool(tool) for tool in parts.tools]
+            body["tools"] = [*tools[:-1], tools[-1] | _MARK] if "tools" in marks else tools
+        if parts.allowed == []:
+            body["tool_choice"] = {"type": "none"}
+        messages = parts.messages
+        if "message" in marks:
+            messages = [*messages[:-1], _marked(messages[-1])]
+        return body | {"messages": messages} | parts.options
+
+    def _marks(self, parts: Parts) -> set[str]:
+        """Tell which places to mark: those that there are, the best ones first."""
+        if not parts.cache or self.limits.breakpoints is None:
+            return set()
+        automatic = bool(parts.options.get("cache_control"))
+        free = max(0, self.limits.breakpoints.value - _count_marks(parts.messages) - automatic)
+        places = {
+            "prefix": bool(parts.stable.strip()),
+            "message": not automatic and bool(parts.messages) and _can_mark(parts.messages[-1]),
+            "tools": bool(parts.tools),
+        }
+        return set([place for place, there in places.items() if there][:free])
+
+    def tool_calls(self, response: object) -> list[ToolCall]:
+        """Give the blocks of *response* that use one of the caller's tools."""
+        return [
+            called(field(block, "name"), field(block, "input") or {}, field(block, "id"))
+            for block in part(response, "Messages", "content")
+            if field(block, "type") == "tool_use"
+        ]
+
+    def reply_messages(self, response: object) -> list[Any]:
+        """Give the reply, without blank text, which could not be sent again."""
+        blocks = plain(part(response, "Messages", "content"))
+        content = [block for block in blocks if not _is_blank(block)]
+        return [{"role": "assistant", "content": content}] if content else []
+
+    def result_messages(self, results: Iterable[ToolResult]) -> list[Any]:
+        """Give one message with all results."""
+        blocks = [
+            {
+                "type": "tool_result",
+                "tool_use_id": call.id,
+                "content": output,
+                **({"is_error": True} if is_error else {}),
+            }
+            for call, output, is_error in results
+        ]
+        return [{"role": "user", "content": blocks}] if blocks else []
+
+
+def _tool(tool: SentTool) -> dict[str, Any]:
+    described = {"description": tool.schema.description} if tool.schema.description else {}
+    return {"name": tool.name, **described, "input_schema": tool.parameters}
+
+
+def _system(parts: Parts, *, marked: bool) -> str | list[dict[str, Any]]:
+    """Give the system prompt; if *marked*, in two blocks, which joined are the same text."""
+    if not marked:
+        return parts.system if parts.system.strip() else ""
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": parts.stable, **_MARK}]
+    rest = parts.system[len(parts.stable) :]
+    return [*blocks, {"type": "text", "text": rest}] if rest.strip() else blocks
+
+
+def _blocks(message: Any) -> list[Any]:
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []
+
+
+def _can_mark(message: Any) -> bool:
+    blocks = _blocks(message)
+    if not blocks or not isinstance(blocks[-1], dict) or "cache_control" in blocks[-1]:
+        return False
+    kind = blocks[-1].get("type")
+    return kind in _MARKABLE or (kind == "text" and not _is_blank(blocks[-1]))
+
+
+def _marked(message: dict[str, Any]) -> dict[str, Any]:
+    """Give *message* with its last block marked; a text is the same as one block with it."""
+    *before, last = _blocks(message)
+    return message | {"content": [*before, last | _MARK]}
+
+
+def _is_blank(block: Any) -> bool:
+    return field(block, "type") == "text" and not (field(block, "text") or "").strip()
+
+
+def _count_marks(value: Any) -> int:
+    """Count the marks that are in messages already."""
+    if isinstance(value, list):
+        return sum(map(_count_marks, value))
+    if not isinstance(value, dict):
+        return 0
+    return bool(value.get("cache_control")) + _count_marks(value.get("content"))
+
+
+anthropic_messages = AnthropicMessages("anthropic_messages", ANTHROPIC)

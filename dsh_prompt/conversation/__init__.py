@@ -1,0 +1,8 @@
+"""The history of one agent, with a prefix that stays byte for byte."""
+
+from __future__ import annotations
+
+from dsh_prompt.conversation.conversation import Conversation, ConversationError
+from dsh_prompt.conversation.pin import Pin
+
+__all__ = ["Conversation", "ConversationError", "Pin"]

@@ -1,0 +1,1 @@
+"""Plugins: found, loaded, reloaded and unloaded, each one whole or not at all."""

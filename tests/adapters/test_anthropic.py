@@ -1,0 +1,133 @@
+"""Where Anthropic's cache is told to look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dsh_prompt import AssembledSection, PromptAssembly
+from dsh_prompt.adapters import anthropic_messages
+from tests.adapters.cases import READ, WRITE, assembly
+from tests.adapters.rules import broken_rules, marks
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+HELLO = {"role": "user", "content": "Hello"}
+
+
+def marked(made: PromptAssembly, *messages: dict[str, Any], **options: Any) -> list[str]:
+    """Give the places that are marked in a request."""
+    body = anthropic_messages(made, messages, model="m", **options).to_dict()
+    assert broken_rules("anthropic_messages", body) == []
+    return marks(body)
+
+
+def test_tools_prefix_and_last_message_are_marked() -> None:
+    """Each at its end."""
+    made = assembly(READ, WRITE)
+    assert marked(made, HELLO, HELLO) == ["tools[1]", "system[0]", "messages[1][0]"]
+    assert marked(made, HELLO, cache=False) == []
+
+
+def test_the_marks_move_with_the_history_and_leave_the_rest() -> None:
+    """What was sent before comes again byte for byte, but for the mark."""
+    made = assembly(READ)
+    first = anthropic_messages(made, [HELLO], model="m").to_dict()
+    second = anthropic_messages(made, [HELLO, HELLO], model="m").to_dict()
+    assert first["tools"] == second["tools"]
+    assert first["system"] == second["system"]
+    assert second["messages"][0] == HELLO
+
+
+def test_the_prefix_is_a_block_of_its_own_with_the_same_bytes() -> None:
+    """Whatever stands behind it."""
+    made = assembly()
+    longer, shorter = anthropic_messages(made, model="m"), assembly()
+    shorter.sections = made.sections[:2]
+    assert longer["system"][0] == anthropic_messages(shorter, model="m")["system"][0]
+    assert len(longer["system"]) == 2
+    assert len(anthropic_messages(shorter, model="m")["system"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ([AssembledSection("a", "x")], "x"),
+        ([AssembledSection("a", "x"), AssembledSection("b", "y", cacheable=True)], "x\n\ny"),
+        ([AssembledSection("a", "", cacheable=True), AssembledSection("b", "y")], "y"),
+        ([AssembledSection("a", " ", cacheable=True), AssembledSection("b", "y")], " \n\ny"),
+        (
+            [AssembledSection("a", "x", cacheable=True), AssembledSection("b", " ")],
+            [{"type": "text", "text": "x", **MARK}],
+        ),
+        ([AssembledSection("a", " \n ")], None),
+        ([], None),
+    ],
+)
+def test_blank_text_is_no_block(sections: list[AssembledSection], expected: object) -> None:
+    """The API refuses it, marked or not."""
+    made = PromptAssembly(sections)
+    assert anthropic_messages(made, model="m").get("system") == expected
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": " "},
+        {"role": "user", "content": ""},
+        {"role": "user", "content": []},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": ""}]},
+    ],
+)
+def test_what_cannot_be_marked_is_sent_as_it_is(message: dict[str, Any]) -> None:
+    """Blank text and thinking."""
+    request = anthropic_messages(assembly(), [message], model="m")
+    assert request["messages"] == [message]
+
+
+@pytest.mark.parametrize("kind", ["tool_use", "tool_result", "image", "document", "search_result"])
+def test_other_blocks_can_be_marked(kind: str) -> None:
+    """The last one of the message."""
+    message = {"role": "user", "content": [{"type": kind}, {"type": kind}]}
+    request = anthropic_messages(assembly(), [message], model="m")
+    assert request["messages"][0]["content"] == [{"type": kind}, {"type": kind, **MARK}]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (1, ["tools[0]", "system[0]", "messages[1][0]"]),
+        (2, ["system[0]", "messages[1][0]"]),
+        (3, ["system[0]"]),
+        (4, []),
+    ],
+)
+def test_there_are_at_most_four_marks(theirs: int, ours: list[str]) -> None:
+    """Those of the caller count, and stay; ours go."""
+    block = {"type": "text", "text": "x"}
+    content = [block, *[{**block, **MARK}] * theirs]
+    found = marked(assembly(READ), {"role": "user", "content": content}, HELLO)
+    assert [place for place in found if not place.startswith("messages[0]")] == ours
+    assert len(found) <= 4
+
+
+def test_marks_in_results_of_tools_count() -> None:
+    """They hold blocks themselves."""
+    inner = [{"type": "text", "text": "x", **MARK}] * 4
+    result = {"type": "tool_result", "tool_use_id": "1", "content": inner}
+    request = anthropic_messages(assembly(READ), [{"role": "user", "content": [result]}], model="m")
+    assert "cache_control" not in str(request["tools"]) + str(request["system"])
+
+
+def test_the_automatic_mark_is_that_of_the_last_message() -> None:
+    """With `cache_control` for the whole request, which the caller may ask for."""
+    option: dict[str, Any] = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    request = anthropic_messages(assembly(READ), [HELLO], model="m", **option)
+    assert request["cache_control"] == option["cache_control"]
+    assert marked(assembly(READ), HELLO, **option) == ["tools[0]", "system[0]"]
+
+
+def test_max_tokens_is_there_and_can_be_given() -> None:
+    """The API needs it."""
+    assert anthropic_messages(assembly(), model="m")["max_tokens"] == 4096
+    assert anthropic_messages(assembly(), model="m", max_tokens=9)["max_tokens"] == 9

@@ -1,0 +1,185 @@
+"""The reference loop: it steps, calls, runs tools and commits, until the model is done."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from dsh_prompt import AssemblyCancelledError, RuntimeState, SystemPrompt
+from dsh_prompt.conversation import Conversation
+from dsh_prompt.loop import TooManyStepsError, run, run_async
+
+from .test_conversation import answer, calling
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dsh_prompt.adapters import Request
+
+
+def agent(*tools: str) -> Conversation:
+    """Give a conversation of a host with *tools*."""
+    prompt = SystemPrompt()
+    for name in tools:
+        prompt.tool({"name": name, "description": "", "parameters": {"type": "object"}})
+    return Conversation(prompt, adapter="openai_chat")
+
+
+class Model:
+    """Replies what it is given to, and keeps what it was sent."""
+
+    def __init__(self, *responses: Any) -> None:
+        self.responses = list(responses)
+        self.requests: list[Request] = []
+
+    def __call__(self, request: Request) -> Any:
+        self.requests.append(request)
+        response = self.responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+    async def acall(self, request: Request) -> Any:
+        await anyio.lowlevel.checkpoint()
+        return self(request)
+
+
+def tool(name: str, arguments: Mapping[str, Any]) -> str:
+    if name == "fail":
+        raise ValueError("no such file")
+    return f"{name} done"
+
+
+async def async_tool(name: str, arguments: Mapping[str, Any]) -> str:
+    await anyio.lowlevel.checkpoint()
+    return tool(name, arguments)
+
+
+def outputs(talk: Conversation) -> list[str]:
+    return [message["content"] for message in talk.messages if message["role"] == "tool"]
+
+
+def test_it_runs_tools_until_the_model_calls_none() -> None:
+    talk, model = agent("read", "fail"), Model(calling("read"), calling("fail"), answer("done"))
+    response = run(talk, model, tool, model="a-model", text="go")
+    assert response == answer("done")
+    assert outputs(talk) == ["read done", "ValueError: no such file"]
+    assert len(model.requests) == 3
+    assert talk.pending is None
+
+
+@pytest.mark.anyio
+async def test_its_async_twin_does_the_same() -> None:
+    talk, model = agent("read", "fail"), Model(calling("read"), calling("fail"), answer("done"))
+    response = await run_async(talk, model.acall, async_tool, model="a-model", text="go")
+    assert response == answer("done")
+    assert outputs(talk) == ["read done", "ValueError: no such file"]
+
+
+def test_a_refused_call_is_not_run() -> None:
+    talk = agent("read")
+    run(talk, Model(calling("write"), answer()), tool, model="a-model", text="go")
+    assert outputs(talk) == ['tool "write" is not available in this assembly']
+
+
+def test_arguments_that_are_not_json_are_told_to_the_model() -> None:
+    talk, broken = agent("read"), calling("read")
+    broken["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = "{"
+    run(talk, Model(broken, answer()), tool, model="a-model", text="go")
+    assert outputs(talk)[0].startswith("the arguments are not JSON")
+
+
+def test_a_call_that_fails_discards_its_step() -> None:
+    talk = agent("read")
+    with pytest.raises(ConnectionError):
+        run(talk, Model(ConnectionError("down")), tool, model="a-model", text="go")
+    assert talk.pending is None
+    assert run(talk, Model(answer("up")), tool, model="a-model") == answer("up")
+
+
+def test_what_is_no_response_discards_its_step() -> None:
+    talk = agent("read")
+    with pytest.raises(TypeError, match="no response"):
+        run(talk, Model({"error": "overloaded"}), tool, model="a-model", text="go")
+    assert run(talk, Model(answer("up")), tool, model="a-model", text="again") == answer("up")
+
+
+def test_the_state_may_be_asked_for_in_each_step() -> None:
+    talk, modes = agent("read"), iter(["default", "plan"])
+    seen: list[str] = []
+    talk._prompt.on_assemble(lambda context: seen.append(context.state.permission_mode))
+    run(
+        talk,
+        Model(calling("read"), answer()),
+        tool,
+        model="a-model",
+        text="go",
+        state=lambda: RuntimeState(permission_mode=next(modes)),
+    )
+    assert seen == ["default", "plan"]
+
+
+def test_a_model_that_never_ends_is_stopped() -> None:
+    talk = agent("read")
+    with pytest.raises(TooManyStepsError, match="after 3 steps") as caught:
+        run(talk, Model(*[calling("read")] * 3), tool, model="a-model", text="go", limit=3)
+    assert caught.value.response == calling("read")
+
+
+def test_a_set_event_cancels_the_next_step() -> None:
+    talk, cancel = agent("read"), threading.Event()
+    talk._prompt.variable("late", lambda: "value")
+
+    def stop(name: str, arguments: Mapping[str, Any]) -> str:
+        cancel.set()
+        return "stopped"
+
+    with pytest.raises(AssemblyCancelledError):
+        run(talk, Model(calling("read")), stop, model="a-model", text="go", cancel=cancel)
+    assert outputs(talk) == ["stopped"]
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_task_discards_the_step_under_way() -> None:
+    talk = agent("read")
+
+    async def never(request: Request) -> Any:
+        await anyio.sleep_forever()
+
+    with anyio.move_on_after(0.05):
+        await run_async(talk, never, async_tool, model="a-model", text="go")
+    assert talk.pending is None
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_tool_runs_again() -> None:
+    """Or the call would have no result, which no provider takes."""
+    talk, model = agent("read"), Model(calling("read"), answer("done"))
+
+    async def never(name: str, arguments: Mapping[str, Any]) -> str:
+        await anyio.sleep_forever()
+        return ""
+
+    with anyio.move_on_after(0.05):
+        await run_async(talk, model.acall, never, model="a-model", text="go")
+    assert outputs(talk) == []
+    await run_async(talk, model.acall, async_tool, model="a-model", text="and?")
+    assert [message["role"] for message in talk.messages][1:] == [
+        "assistant",
+        "tool",
+        "user",
+        "assistant",
+    ]
+
+
+def test_a_resumed_conversation_goes_on_with_its_pending_step() -> None:
+    talk = agent("read")
+    talk.say("go")
+    request = talk.step(model="a-model")
+    resumed = Conversation.from_dict(talk.to_dict(), talk._prompt)
+    model = Model(answer("done"))
+    run(resumed, model, tool, model="a-model")
+    assert [sent.to_dict() for sent in model.requests] == [request.to_dict()]
