@@ -1,7 +1,9 @@
 """Assembles what a model is told, before every call, from what many plugins contribute.
 
-A name is imported from its module when somebody first asks for it: who needs one of them does
-not wait for all.
+A host is a `SystemPrompt`: plugins are loaded into it, and its ``assemble`` gives a
+`PromptAssembly`, which `render_prompt` and `render_context_snapshot` make texts of. What a
+plugin may implement stands in ``dsh_prompt.hookspecs``; ``dsh-prompt new NAME`` writes the
+package of one, and ``dsh_prompt.testing`` tests it.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
     from dsh_prompt.tool_order import TOOL_ORDER_REST
     from dsh_prompt.tool_registry import ToolRegistry
 
-#: The module of each public name.
+#: The module of each public name: it is imported when somebody first asks for the name.
 _NAMES: dict[str, tuple[str, ...]] = {
     "changes": ("ChangeEvent",),
     "config": ("Config", "PluginsConfig"),

@@ -127,6 +127,11 @@ def plugin_names(names: Iterable[str], option: str) -> tuple[str, ...]:
 def activate(ctx: DisposableContext) -> Awaitable[None] | None:
     """Set the plugin up. Called once per load, with the plugin's own disposable context.
 
+    ``ctx.config`` is the plugin's configuration. If the plugin (a module, or a class) has an
+    attrs class named ``Config``, it is an instance of that, made from what ``load`` was given,
+    or from the table ``[plugins.config.NAME]`` of the host's configuration file. A hook without
+    *ctx* reads what this one has kept.
+
     Whatever is registered through *ctx* is withdrawn at unload. May be ``async`` where the
     plugin is loaded by ``load_async``. Raising fails the load, which leaves nothing behind.
     """

@@ -34,7 +34,8 @@ _OPTIONS = (
         "--state",
         "state_file",
         metavar="FILE",
-        help="Take the whole runtime state from the JSON object in FILE (-: standard input); "
+        help="Take the whole runtime state from the JSON object in FILE (-: standard input), for "
+        "example permission_mode, task, todos, open_files, memories or extra, all optional; "
         "without it, the state is the working directory.",
     ),
     click.option(
