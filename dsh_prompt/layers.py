@@ -199,10 +199,6 @@ class Layers:
                 self._mention(entry.mentions, 1)
         return self.generation if reserved else self._touch_layers_of(entries, added=True)
 
-    def publish(self, entries: Sequence[Entry]) -> int:
-        """Make reserved *entries* visible in one generation, and give its number."""
-        return self.exchange((), entries)[2]
-
     def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
         """Take *entries* out in one generation, and empty them.
 

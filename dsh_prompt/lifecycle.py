@@ -58,7 +58,6 @@ class Lifetime:
 
     #: The change event that its disposal fires.
     _disposal: ChangeKind = "disposed"
-    is_plugin = False
 
     def __init__(
         self,
@@ -275,7 +274,7 @@ class Lifetime:
                 for lifetime in lifetimes:
                     lifetime._refuse_async(async_twin)
             # A host's own listeners go with it, and are told all the same.
-            before = self._layers.watching() if self._owner is None else None
+            listeners = self._layers.watching() if self._owner is None else None
             gone, _ = self._layers.withdraw(entries_of(lifetimes))
             others = [item for one in lifetimes if one is not self for item in one._items()]
             removed = (*items(gone), *others)
@@ -283,8 +282,8 @@ class Lifetime:
             if event.urgent:
                 self._layers.mark_urgent(lifetime._layer for lifetime in lifetimes)
             if not removed and not self._is_change():
-                before = []
-            disposal = Disposal([self], event, before)
+                listeners = []
+            disposal = Disposal([self], event, listeners)
             leave(lifetimes, disposal)
             return disposal
 

@@ -89,11 +89,12 @@ class SystemPrompt(DisposableContext):
             context = AssembleContext(scope, state)
         else:
             _check_context(context, scope, state)
+        generation = self._layers.generation
         try:
             with Run(self._layers.assemblies, context, True, None) as run:
                 assembly: PromptAssembly = drive(assemble(self._plan(context.scope), run))
         except PromptError as error:
-            self._note_failure(error, context.scope)
+            self._note_failure(error, context.scope, generation)
             raise
         if self._failures is not None:
             self._failures.note_success(context.scope)
@@ -113,19 +114,20 @@ class SystemPrompt(DisposableContext):
         else:
             _check_context(context, scope, state)
         timeout = self._config.hook_timeout
+        generation = self._layers.generation
         try:
             with Run(self._layers.assemblies, context, False, timeout) as run:
                 assembly = await assemble(self._plan(context.scope), run)
         except PromptError as error:
-            self._note_failure(error, context.scope)
+            self._note_failure(error, context.scope, generation)
             raise
         if self._failures is not None:
             self._failures.note_success(context.scope)
         return assembly
 
-    def _note_failure(self, error: PromptError, scope: Scope | None) -> None:
+    def _note_failure(self, error: PromptError, scope: Scope | None, generation: int) -> None:
         if self._failures is not None:
-            self._failures.note_failure(error, scope)
+            self._failures.note_failure(error, scope, generation)
 
     def _plan(self, scope: Scope | None) -> Plan:
         """Give the current plan; only the first call after a change waits for the lock."""

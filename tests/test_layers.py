@@ -71,7 +71,7 @@ def test_reserved_entries_take_names_but_are_not_held() -> None:
     assert (names(layers.root), layers.generation) == ([], 0)
     with pytest.raises(DuplicateContributionError):
         layers.insert([entry(layers.root, "a")])
-    assert layers.publish(reserved) == 1
+    assert layers.exchange((), reserved)[2] == 1
     assert names(layers.root) == ["a", "b"]
 
 
@@ -90,7 +90,7 @@ def test_what_was_withdrawn_before_it_was_published_stays_away() -> None:
     reserved = [entry(layers.root, "a"), entry(layers.root, "b")]
     layers.insert(reserved, reserved=True)
     layers.withdraw(reserved[:1])
-    layers.publish(reserved)
+    layers.exchange((), reserved)[2]
     assert names(layers.root) == ["b"]
 
 

@@ -36,8 +36,7 @@ async def prepare(
         for unit in units:
             begun.append(unit)
             with _Contained(unit, failed):
-                unit.claim()
-                unit.import_code(unit.own_modules())
+                unit.import_code()
         imported = [unit for unit in begun if failed.keys().isdisjoint(unit.names)]
         batch: list[Loading] = []
         ordered = [imported[n] for n in in_order(imported, _needs_of(imported), failed)]

@@ -83,12 +83,12 @@ class PluginContext(DisposableContext):
         "reason",
         "refusal",
         "sequence",
+        "shown_at",
         "successor",
     )
 
     _disposal = "unloaded"
     _loading: Loading
-    is_plugin = True
 
     def __init__(
         self,
@@ -135,6 +135,8 @@ class PluginContext(DisposableContext):
         self.is_claimed = False
         #: The number in the order of registration behind which its successors stand.
         self.place: float = self.sequence
+        #: The generation that showed it first.
+        self.shown_at = 0
         #: Why it is quarantined.
         self.reason: str | None = None
         #: What `fill` itself refused: its caller raises that as it is.

@@ -110,6 +110,7 @@ class Exchange:
             )
             for context in self.incoming:
                 context.take_place()
+                context.shown_at = generation
         added = (*items(shown), *_plugins(self.incoming, (plugin, scope)))
         removed = (*items(self._gone), *went)
         return ChangeEvent(kind, plugin, scope, added, removed, generation)

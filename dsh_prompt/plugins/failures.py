@@ -27,14 +27,17 @@ class Failures:
         self._limit = limit
         self._counts: WeakKeyDictionary[PluginContext, int] = WeakKeyDictionary()
 
-    def note_failure(self, error: Exception, scope: Scope | None) -> None:
-        """Count the failed assembly for *scope*, if *error* says which plugin is to blame."""
+    def note_failure(self, error: Exception, scope: Scope | None, generation: int) -> None:
+        """Count the failed assembly for *scope*, if *error* says which plugin is to blame.
+
+        It was begun at *generation*: a plugin that came later had no part in it.
+        """
         if not isinstance(error, ProviderError | InvariantError) or error.plugin is None:
             return
         layers = self._plugins.layers
         with layers.lock:
             context = self._blamed(error.plugin, error.scope, scope)
-            if context is None:
+            if context is None or context.shown_at > generation:
                 return
             count = self._counts.get(context, 0) + 1
             if count < self._limit:

@@ -200,13 +200,11 @@ class PluginManager:
             raise context._candidate.load_error(error) from error
         installed = {} if context._candidate.installed is None else discover().plugins
         unit = Unit(self.loader, self.host, installed, renewed=[context], twin=async_twin)
-        unit.claim()
-        modules = unit.own_modules()
-        if self.loader.are_used_elsewhere(modules):
+        is_shared = self.loader.are_used_elsewhere(unit.own_modules())
+        if is_shared:
             message = "%s keeps its code: another host in this process uses its modules"
             logger.warning(message, context._candidate.label)
-            modules = {}
-        unit.import_code(modules)
+        unit.import_code(anew=not is_shared)
         await unit.load([], config)
         _, errors = await show(
             [unit],

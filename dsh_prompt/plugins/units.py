@@ -86,6 +86,7 @@ class Unit:
         self.new: list[PluginContext] = []
         # Looked at as long as the modules are there: one that is deleted is no object.
         self._renewable = [one for one in self.old if can_be_renewed(one._candidate)]
+        self._claimed: list[PluginContext] = []
         self._fresh: FreshImport | None = None
         self._steps: list[_Step] = []
 
@@ -116,12 +117,8 @@ class Unit:
         labels = [one._candidate.label for one in self.renewed]
         return " and ".join([*labels, *(self._installed[name].label for name in self.added)])
 
-    def claim(self) -> None:
-        """Take what is to go for this unit alone, until it is shown or undone.
-
-        Raises `PluginConflictError` where somebody else reloads it, or it has gone meanwhile,
-        and `AsyncProviderError` where async cleanups stand in the way.
-        """
+    def _claim(self) -> None:
+        """Take what is to go for this unit alone, until it is shown or undone."""
         distributions = {one._candidate.distribution for one in self.old} - {None}
         with self._loader.lock:
             for context in self._loader.contexts():
@@ -135,13 +132,19 @@ class Unit:
             if self._twin is not None:
                 for lifetime in leaving(self.old):
                     lifetime._refuse_async(self._twin)
-            for context in self.old:
+            self._claimed = self.old
+            for context in self._claimed:
                 context.is_claimed = True
 
-    def import_code(self, modules: Mapping[str, ModuleType]) -> None:
-        """Import all code, that of *modules* anew; raises, with everything as before."""
-        self._fresh = FreshImport(modules)
+    def import_code(self, *, anew: bool = True) -> None:
+        """Import all code, *anew* unless its modules are to stay; raises, all as before.
+
+        Raises `PluginConflictError` where somebody else reloads what is to go, or it has gone
+        meanwhile, and `AsyncProviderError` where async cleanups stand in the way.
+        """
+        self._claim()
         try:
+            self._fresh = FreshImport(self.own_modules() if anew else {})
             with self._fresh:
                 steps = [*self._imported()]
             for step in steps:
@@ -237,8 +240,9 @@ class Unit:
 
     def release(self) -> None:
         """Let go of what was claimed."""
-        for context in self.old:
+        for context in self._claimed:
             context.is_claimed = False
+        self._claimed = []
 
     def _explain(self, error: BaseException) -> None:
         """Raise *error* as a load error that says that the old code stays, and where it failed.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 import threading
+import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -443,8 +446,10 @@ def test_an_odd_exception_does_not_keep_the_others_from_being_cleaned_up() -> No
     assert done == ["cleaned"]
 
 
-def test_failures_of_the_code_before_a_reload_are_not_those_of_the_new() -> None:
-    prompt = SystemPrompt(Config(quarantine_after=2))
+@pytest.mark.anyio
+async def test_failures_of_the_code_before_a_reload_are_not_those_of_the_new() -> None:
+    """Assemblies that were begun before it fail after it."""
+    prompt, go = SystemPrompt(Config(quarantine_after=2)), anyio.Event()
     fails = [True]
 
     class Flaky:
@@ -452,16 +457,53 @@ def test_failures_of_the_code_before_a_reload_are_not_those_of_the_new() -> None
         def contribute_variables(self) -> dict[str, Any]:
             return {"flaky": self.value}
 
-        def value(self) -> str:
+        async def value(self) -> str:
             if fails[0]:
+                await go.wait()
                 raise ValueError("no")
             return "value"
 
+    async def assemble() -> None:
+        with pytest.raises(ProviderError):
+            await prompt.assemble_async()
+
     prompt.load(Flaky)
-    with pytest.raises(ProviderError):
-        prompt.assemble()
-    prompt.reload("Flaky")
-    with pytest.raises(ProviderError):
-        prompt.assemble()
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(assemble)
+        await anyio.wait_all_tasks_blocked()
+        prompt.reload("Flaky")
+        go.set()
     fails[0] = False
-    prompt.assemble()
+    await prompt.assemble_async()
+    assert prompt.plugins[0].state == "loaded"
+
+
+def test_a_sync_that_is_interrupted_lets_go_of_nothing_that_a_reload_holds(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes back its own part, and the plugin that it could not have is still protected."""
+    prompt, acts = SystemPrompt(), list[Callable[[], None]]()
+    probe: Any = types.ModuleType("probe")
+    probe.act = lambda: acts.pop()() if acts else None
+    monkeypatch.setitem(sys.modules, "probe", probe)
+    code = (
+        "import probe\nprobe.act()\nfrom dsh_prompt import hookimpl\n"
+        "@hookimpl\ndef activate(): ...\n"
+    )
+    folder = site.plugin("a", code)
+    prompt.load_entry_points(only=["a", "b"])
+    shutil.rmtree(folder)
+    site.distribution("dsh-a", "2.0", a="dsh_test_a")
+    site.plugin("b", "raise KeyboardInterrupt\n")
+
+    def act() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            prompt.sync()
+        with pytest.raises(PluginConflictError, match="being reloaded already"):
+            prompt.reload("a")
+
+    acts.append(act)
+    assert prompt.reload("a").version == "2.0"
+    assert acts == []
+    prompt.reload("a")
