@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.sites import Site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,3 +29,23 @@ def user_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "user" / "dsh-prompt"
     folder.mkdir(parents=True)
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a folder for sites; modules that a test imports from it are forgotten after it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        origin = getattr(sys.modules[name], "__file__", None) or name
+        if str(tmp_path) in origin or name.startswith("dsh_test_"):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def site(folder: Path) -> Site:
+    """Give an empty folder that stands first on ``sys.path``."""
+    made = Site(folder / "site")
+    sys.path.insert(0, str(made.folder))
+    return made

@@ -25,7 +25,6 @@ from dsh_prompt import (
 from tests.sites import CODE, Site, record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from dsh_prompt import ChangeEvent, LoadReport
@@ -34,26 +33,6 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _no_other_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DSH_PROMPT_PLUGINS", raising=False)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give a folder for sites; modules that a test imports from it are forgotten after it."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        origin = getattr(sys.modules[name], "__file__", None) or name
-        if str(tmp_path) in origin or name.startswith("dsh_test_"):
-            del sys.modules[name]
-
-
-@pytest.fixture
-def site(folder: Path) -> Site:
-    """Give an empty folder that stands first on ``sys.path``."""
-    made = Site(folder / "site")
-    sys.path.insert(0, str(made.folder))
-    return made
 
 
 def names(report: LoadReport) -> list[str]:

@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from dsh_prompt.scaffold.kinds import KINDS
-from tests.packaging.test_wheel import ROOT, run
+from tests.packaging.outside import ROOT, run
 
 if TYPE_CHECKING:
     from pathlib import Path

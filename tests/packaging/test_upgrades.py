@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import venv
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.packaging.outside import ENVIRONMENT, ROOT, run
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ROOT = Path(__file__).parents[2]
+    from pathlib import Path
 
 PYPROJECT = """
 [build-system]
@@ -84,21 +83,6 @@ for line in sys.stdin:
     }), flush=True)
     events.clear()
 """
-
-ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV", "DSH_"))}
-
-
-def run(*command: str | Path, cwd: Path) -> None:
-    """Run a command outside of this checkout."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def build(source: Path, folder: Path) -> Path:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.packaging.outside import ROOT, run
 
 PYPROJECT = """
 [build-system]
@@ -62,22 +60,6 @@ print(json.dumps({
     "plugins": prompt.plugins,
 }))
 """
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    """Run a command outside of this checkout and give what it prints."""
-    ours = ("COV", "MYPY", "PYTHON")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
