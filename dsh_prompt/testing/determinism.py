@@ -17,7 +17,7 @@ from dsh_prompt.testing.surroundings import CAUSES, Surroundings, several
 from dsh_prompt.testing.targets import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dsh_prompt.model.state import RuntimeState
 
@@ -49,21 +49,23 @@ def differences(subject: Subject) -> list[str]:
     """Tell, in words, what depends on the surroundings, and on which of them."""
     first, *others = several()
     before, *afters = _renderings(subject, [first, *others])
-    for surroundings, after in zip(others, afters, strict=True):
-        told = [line for name in before for line in _changes(name, before[name], after.get(name))]
-        told += [f"with {name}: {after[name]}" for name in after.keys() - before.keys()]
-        if told:
-            return [_causes(subject, first, surroundings, before), *told]
     if "error" in before:
         return [f"it cannot be rendered in a fresh process: {before['error']}"]
+    for surroundings, after in zip(others, afters, strict=True):
+        told = list(_changes(before, after))
+        if told:
+            return [_causes(subject, first, surroundings, before), *told]
     return []
 
 
-def _changes(name: str, before: Any, after: Any) -> Iterable[str]:
-    if isinstance(before, str) or isinstance(after, str) or after is None:
-        return [] if before == after else [f"with {name}: {before}, and then: {after}"]
-    told = changes([Part(**part) for part in before], [Part(**part) for part in after])
-    return [f"  with {name}, {change}" for change in told]
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    if "error" in after:
+        yield f"  there it cannot be rendered: {after['error']}"
+        return
+    for name, parts in before.items():
+        pair = ([Part(**part) for part in each] for each in (parts, after[name]))
+        for change in changes(*pair):
+            yield f"  with {name}, {change}"
 
 
 def _causes(

@@ -35,10 +35,13 @@ class Request:
 class FakeModel:
     """Stands in for a model: call it with an assembly, and it gives the next of *replies*.
 
-    When there are no more it gives ``""``. ``requests`` is what it was sent, in order.
+    When there are no more it gives ``""``. ``requests`` is what it was sent, in order. Raises
+    `TypeError` for a single text: it would be said letter by letter.
     """
 
     def __init__(self, replies: Iterable[Any] = ()) -> None:
+        if isinstance(replies, str):
+            raise TypeError(f"replies must be a list: FakeModel([{replies!r}])")
         self._replies = list(replies)
         self.requests: list[Request] = []
 

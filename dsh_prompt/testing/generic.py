@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     Check: TypeAlias = Callable[[Subject, list[str]], Awaitable[list[str]]]
 
-_HOURS = 13 * 3600.0
-_STEPS = 8
+_HOUR = 3600.0
+#: How far the clock is put on before each step: other days and hours, another month and year.
+_JUMPS = (*[13 * _HOUR] * 6, 31 * 24 * _HOUR, 366 * 24 * _HOUR)
 
 
 async def imports(subject: Subject, notes: list[str]) -> list[str]:
@@ -100,7 +101,7 @@ async def _assembled(
 
 
 async def prefix_is_stable(subject: Subject, _: list[str]) -> list[str]:
-    """Assemble again and again, hours apart, with another state each time.
+    """Assemble again and again, hours to a year apart, with another state each time.
 
     What changes with the permission mode is left alone: that is rare, and may be meant.
     """
@@ -109,11 +110,11 @@ async def prefix_is_stable(subject: Subject, _: list[str]) -> list[str]:
     await subject.load(host)
     for mode in ("default", "plan"):
         assemblies = []
-        for step in range(_STEPS):
-            now.now += _HOURS
+        for step, jump in enumerate(_JUMPS):
+            now.now += jump
             state = rich_state(subject.folder, step, permission_mode=mode)
             assemblies.append(await host.assemble_async(state=state))
-        problem = prefix_change(assemblies.__getitem__, range(_STEPS))
+        problem = prefix_change(assemblies.__getitem__, range(len(_JUMPS)))
         if problem is not None:
             return [problem]
     await host.dispose_async()

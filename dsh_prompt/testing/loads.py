@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import typing
 from types import MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -75,6 +76,8 @@ def survivors(loads: Sequence[Iterable[Remembered]], *, but_the_last: bool) -> l
     What all of them have in common belongs to the plugin, not to a load. With *but_the_last*
     somebody may still hold what the last one made, as the owner of the plugin object does.
     """
+    for forget in getattr(typing, "_cleanups", ()):  # it keeps what type hints were made of
+        forget()
     gc.collect()
     counts: dict[int, int] = {}
     alive: list[list[tuple[Remembered, Any]]] = []

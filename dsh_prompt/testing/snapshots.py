@@ -19,8 +19,9 @@ class PromptSnapshotExtension(SingleFileSnapshotExtension):
     def serialize(self, data: Any, **_: Any) -> str:
         """Give the text to keep."""
         if isinstance(data, PromptAssembly):
-            return document(data)
+            data = document(data)
         if isinstance(data, str):
-            return data
+            # Text files do not keep it, and nobody would see it.
+            return data.replace("\r", "\N{SYMBOL FOR CARRIAGE RETURN}")
         kind = type(data).__name__
         raise TypeError(f"a prompt snapshot is of a PromptAssembly or a str, not {kind}")

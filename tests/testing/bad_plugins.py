@@ -10,6 +10,7 @@ import random
 import sys
 import threading
 import time
+import typing
 import weakref
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -326,6 +327,12 @@ CHANCES: dict[Callable[[], Chances], str] = {
 }
 
 
+def plugin_that_fails_elsewhere() -> Chances:
+    if os.environ.get("USER") in {"grace", "alan", "edsger"}:  # in all surroundings but the first
+        raise OSError("nobody of that name")
+    return Chances()
+
+
 class OrderOfDenials:
     """Denies what a set holds: the order of denials is nobody's business, so this is good."""
 
@@ -348,6 +355,12 @@ class DateInPrefix:
     @hookimpl
     def contribute_sections(self) -> list[PromptSection]:
         return rules(lambda: time.strftime("Today is %x."), cacheable=True)
+
+
+class YearInPrefix:
+    @hookimpl
+    def contribute_sections(self) -> list[PromptSection]:
+        return rules(lambda: time.strftime("It is the year %Y."), cacheable=True)
 
 
 class StateInPrefix:
@@ -444,6 +457,19 @@ class HiddenText:
         return rules("Be precise.\u202e\U000e0041")
 
 
+class HiddenInTools:
+    @hookimpl
+    def contribute_tools(self) -> list[ToolSchema]:
+        name = {"type": "string", "description": "A name.\x1b[8m"}
+        return [ToolSchema("look", "Looks.", {"type": "object", "properties": {"name": name}})]
+
+
+class SpelledInSelectors:
+    @hookimpl
+    def contribute_sections(self) -> list[PromptSection]:
+        return rules("Be precise.\ufe08\ufe0e\u200d\u200c\U000e0100\U000e0110")
+
+
 class ReachesOutOfItsScope:
     @hookimpl
     def activate(self, ctx: DisposableContext) -> None:
@@ -479,7 +505,10 @@ WRONG: dict[type, tuple[str, str]] = {
     StateInPrefix: ("stable prefix", 'section "rules" of plugin "StateInPrefix" has changed'),
     CounterInTools: ("stable prefix", 'tool "count" of plugin "CounterInTools" has changed'),
     InsertsBeforePrefix: ("stable prefix", 'section "task" of plugin "InsertsBeforePrefix"'),
+    YearInPrefix: ("stable prefix", 'section "rules" of plugin "YearInPrefix" has changed'),
     HiddenText: ("visible text", "U+202E RIGHT-TO-LEFT OVERRIDE (1 times)"),
+    HiddenInTools: ("visible text", 'tool "look" of plugin "HiddenInTools" holds U+001B'),
+    SpelledInSelectors: ("visible text", "U+E0110 VARIATION SELECTOR-33 (1 times)"),
     ReachesOutOfItsScope: ("scope", "seen outside of its scope"),
     OtherAfterReload: ("reload", "after a reload section"),
 }
@@ -541,6 +570,32 @@ def opened() -> IO[str]:
 @asynccontextmanager
 async def held() -> AsyncIterator[None]:
     yield
+
+
+class UsesTypeHints:
+    """Asks for generics of its own classes, which typing remembers."""
+
+    @hookimpl
+    def activate(self, ctx: DisposableContext) -> None:
+        class Item:
+            pass
+
+        def text() -> str:
+            return "Be precise."
+
+        typing.Optional[typing.List[Item]]  # noqa: UP006, UP045
+        Item.text = text  # type: ignore[attr-defined]
+        ctx.section(*rules(text))
+
+
+class SeenByAll:
+    """Has flags, families and letters that need what nobody sees."""
+
+    @hookimpl
+    def contribute_sections(self) -> list[PromptSection]:
+        scotland = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+        heart, family = "\u2764\ufe0f\u200d\U0001f525", "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+        return rules(f"{scotland} {heart} {family} \u0645\u06cc\u200c\u062e 1\ufe0f\u20e3")
 
 
 class KeepsItsContext:

@@ -194,6 +194,12 @@ def test_a_model_that_was_not_called() -> None:
         _ = FakeModel().last
 
 
+def test_a_reply_that_is_not_in_a_list() -> None:
+    """Is refused, with the way to write it."""
+    with pytest.raises(TypeError, match=r"replies must be a list: FakeModel\(\['Hello'\]\)"):
+        FakeModel("Hello")
+
+
 # The public names
 
 

@@ -80,12 +80,34 @@ def test_a_good_plugin_that_does_everything_passes_everything() -> None:
 
 @pytest.mark.parametrize(
     "plugin",
-    [bad_plugins.Good, bad_plugins.KeepsItsContext, bad_plugins.KeepsItsContext()],
-    ids=["everything", "class", "object"],
+    [
+        bad_plugins.Good,
+        bad_plugins.KeepsItsContext,
+        bad_plugins.KeepsItsContext(),
+        bad_plugins.UsesTypeHints,
+    ],
+    ids=["everything", "class", "object", "type hints"],
 )
 def test_good_plugins_unload_clean(plugin: object) -> None:
     """What holds only itself, or holds others weakly, is no leak."""
     assert_unloads_clean(plugin)
+
+
+def test_text_that_people_see_is_no_hidden_text(tmp_path: Path) -> None:
+    """Flags of regions, joined emoji, and letters that need a joiner."""
+    result = _result(Subject(Target.of(bad_plugins.SeenByAll), str(tmp_path)), "visible text")
+    assert result.reasons == ()
+
+
+def test_a_plugin_that_fails_elsewhere_is_told_with_its_error() -> None:
+    """With what it depends on; what it gives where it works is of no interest then."""
+    with pytest.raises(AssertionError) as caught:
+        assert_deterministic(bad_plugins.plugin_that_fails_elsewhere)
+    told = str(caught.value)
+    assert "it depends on the user's name" in told
+    assert "  there it cannot be rendered: OSError: nobody of that name" in told
+    assert "has changed" not in told
+    assert "Part(" not in told
 
 
 def test_denials_in_any_order_are_deterministic() -> None:

@@ -204,6 +204,18 @@ def edit(file: Path, old: str, new: str) -> None:
     file.write_text(file.read_text("utf-8").replace(old, new), "utf-8")
 
 
+def test_carriage_returns_are_kept_in_snapshots(run: Run) -> None:
+    """As a sign that people see: text files do not keep them."""
+    pytest.importorskip("syrupy")
+    source = """
+def test_prompt(dsh_prompt_snapshot):
+    assert "one\\r\\ntwo" == dsh_prompt_snapshot
+"""
+    run(source, "--snapshot-update").assert_outcomes(passed=1)
+    run.again().assert_outcomes(passed=1)
+    run(source.replace("\\r", "")).assert_outcomes(failed=1)
+
+
 def test_snapshots_of_other_things_are_refused(run: Run) -> None:
     """A prompt snapshot holds a prompt."""
     pytest.importorskip("syrupy")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
+import pickle
+import sqlite3
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +67,50 @@ def test_the_clock_stands_still() -> None:
     ]
     assert seen["types"] == [True, True, True, False]
     assert seen["given"] == ["Thu Jan  1 00:00:00 1970", "1970"]
+
+
+class Moment(dt.datetime):
+    """A subclass, as several libraries have one."""
+
+
+def use_the_clock() -> dict[str, Any]:
+    """Do with dates what programs do, and wait for time to pass."""
+    start = time.time()
+    while time.time() < start + 0.02:
+        time.sleep(0.01)
+    threads = threading.Thread(target=time.sleep, args=(0.001,))
+    threads.start()
+    threads.join()
+    moments = [dt.datetime.now(dt.UTC), dt.date.today(), dt.datetime(2020, 2, 1)]  # noqa: DTZ001, DTZ011
+    moments += [dt.datetime.now(dt.UTC).date(), moments[0] + dt.timedelta(days=1)]
+    rows = sqlite3.connect(":memory:").execute("select ?, ?", moments[1:3]).fetchall()
+    return {
+        "moved": round(time.time() - start, 3),
+        "system": time.clock_gettime(time.CLOCK_REALTIME) == time.time(),
+        "system ns": time.clock_gettime_ns(time.CLOCK_REALTIME) == time.time_ns(),
+        "others": time.clock_gettime(time.CLOCK_MONOTONIC) != time.time(),
+        "subclass": isinstance(Moment.now(), Moment),
+        "pickled": pickle.loads(pickle.dumps(moments)) == moments,
+        "copied": copy.deepcopy(moments) == moments,
+        "kinds": [type(moment).__name__ for moment in pickle.loads(pickle.dumps(moments))],
+        "rows": rows,
+    }
+
+
+@pytest.mark.skipif(not hasattr(time, "clock_gettime"), reason="Windows has no such clock")
+def test_programs_can_use_the_clock() -> None:
+    """Dates go through pickle, copies and SQLite; who waits for a time gets there."""
+    assert run(f"{__name__}:use_the_clock", {}, surroundings=several()[0]) == {
+        "moved": 0.02,
+        "system": True,
+        "system ns": True,
+        "others": True,
+        "subclass": True,
+        "pickled": True,
+        "copied": True,
+        "kinds": ["datetime", "date", "datetime", "date", "datetime"],
+        "rows": [["2026-01-01", "2020-02-01 00:00:00"]],
+    }
 
 
 CODE = """
