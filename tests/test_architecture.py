@@ -26,7 +26,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: From the leaves to the command. A module, or a package with all that is in it, imports at
 #: module level from its own rank and lower ones only.
 RANKS: tuple[tuple[str, ...], ...] = (
-    ("version", "errors", "coroutines", "changes", "running", "event_loops"),
+    ("version", "errors", "coroutines", "changes", "running", "event_loops", "fields", "cutting"),
+    ("untrusted",),
     (
         "config_files",
         "trust",

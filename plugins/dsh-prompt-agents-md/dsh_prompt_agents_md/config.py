@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from dsh_prompt import SectionOrder
+from dsh_prompt.fields import TRUSTED, each, finite, listed, whole
 
-_Validator: TypeAlias = Callable[[object, "attrs.Attribute[Any]", object], None]
-#: Says what is wrong with an item of a list; the empty string where nothing is.
-_Complaint: TypeAlias = Callable[[str], str]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dsh_prompt.fields import Validator
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
-
-#: A checkout that could choose these would get at files it was never meant to show, stand before
-#: the host's rules, silence the user's own file with a budget of nothing, or fill each call.
-_TRUSTED: Final = {"dsh_prompt": {"trusted": True}}
-
-
-def _listed(value: Any) -> Any:
-    """Give a list as a tuple; anything else is left for the validator."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _each(complaint: _Complaint) -> _Validator:
-    """Make a validator of a list of strings about which there is no *complaint*."""
-
-    def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-        if not isinstance(value, tuple):
-            raise ValueError(f"{field.name} must be a list of strings, not {value!r}")  # noqa: TRY004
-        for index, item in enumerate(value):
-            wrong = complaint(item) if isinstance(item, str) else "is not a string"
-            if wrong:
-                raise ValueError(f"{field.name}[{index}] {wrong}: {item!r}")
-
-    return check
 
 
 def _about_name(name: str) -> str:
@@ -62,30 +39,14 @@ def _about_path(path: str) -> str:
     return ""
 
 
-def _bytes(low: int, high: int) -> _Validator:
-    """Make a validator of a number of bytes from *low* to *high*."""
-
-    def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ValueError(
-                f"{field.name} must be a whole number from {low} to {high}, not {value!r}"
-            )
-
-    return check
+# A checkout that could choose these would get at files it was never meant to show, stand before
+# the host's rules, silence the user's own file with a budget of nothing, or fill each call.
+def _setting(default: object, validator: Validator, **more: Any) -> Any:
+    return attrs.field(default=default, validator=validator, metadata=TRUSTED, **more)
 
 
-def _finite(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-    number = None if isinstance(value, bool) else value
-    if not isinstance(number, int | float) or not math.isfinite(number):
-        raise ValueError(f"{field.name} must be a finite number, not {value!r}")
-
-
-def _setting(default: object, validator: _Validator, **more: Any) -> Any:
-    return attrs.field(default=default, validator=validator, metadata=_TRUSTED, **more)
-
-
-def _list_of(default: tuple[str, ...], complaint: _Complaint) -> Any:
-    return _setting(default, _each(complaint), converter=_listed)
+def _list_of(default: tuple[str, ...], complaint: Callable[[str], str]) -> Any:
+    return _setting(default, each(complaint), converter=listed)
 
 
 @attrs.frozen(kw_only=True)
@@ -116,6 +77,6 @@ class Config:
     base_names: tuple[str, ...] = _list_of(("AGENTS.md", "CLAUDE.md"), _about_name)
     local_names: tuple[str, ...] = _list_of(("AGENTS.local.md", "CLAUDE.local.md"), _about_name)
     root_markers: tuple[str, ...] = _list_of((".git",), _about_name)
-    max_bytes: int = _setting(32 * _KIB, _bytes(0, 16 * _MIB))
-    max_file_bytes: int = _setting(_MIB, _bytes(1, 16 * _MIB))
-    order: float = _setting(SectionOrder.ENVIRONMENT, _finite)
+    max_bytes: int = _setting(32 * _KIB, whole(0, 16 * _MIB))
+    max_file_bytes: int = _setting(_MIB, whole(1, 16 * _MIB))
+    order: float = _setting(SectionOrder.ENVIRONMENT, finite)

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from dsh_prompt_agents_md.cutting import cut
-from dsh_prompt_agents_md.frame import GAP, framed, quoted, section
+from dsh_prompt.cutting import cut_bytes
+from dsh_prompt.untrusted import framed, quoted
 from dsh_prompt_agents_md.values import InstructionFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+#: What stands between the parts of the section.
+_GAP: Final = "\n\n"
 _INTRO: Final = (
     "People left these files for agents that work here. The user's own come first, then those of "
     "the project, from its top down to the working directory. Where two of them disagree, the "
@@ -50,8 +52,8 @@ def _versions(files: Sequence[InstructionFile], limit: int) -> Iterator[Fitted]:
         yield from _with_beginning(intro, [*_left_out(broader), last], limit)
     nothing = _left_out(files)
     notice = _notice(nothing, limit)
-    yield Fitted(section(notice, framed(last.path, "")), tuple(nothing))
-    yield Fitted(cut(notice, limit), tuple(nothing))
+    yield Fitted(_section(notice, _file(last.path, "")), tuple(nothing))
+    yield Fitted(cut_bytes(notice, limit), tuple(nothing))
 
 
 def _first_that_fits(files: Sequence[InstructionFile], limit: int) -> int | None:
@@ -61,9 +63,9 @@ def _first_that_fits(files: Sequence[InstructionFile], limit: int) -> int | None
     tree would take the square of the time.
     """
     unnamed = InstructionFile("", "", "left out")
-    words = _size(f"{GAP}{_notice([unnamed], limit)}") - _size_of_name(unnamed)
+    words = _size(f"{_GAP}{_notice([unnamed], limit)}") - _size_of_name(unnamed)
     names = sum(_size_of_name(file) for file in files if file.shown == "left out")
-    blocks = _size(section(_INTRO))
+    blocks = _size(_section(_INTRO))
     blocks += sum(_size_of_block(file) for file in files if file.shown == "whole")
     for index, file in enumerate(files):
         if file.shown != "whole":
@@ -80,19 +82,19 @@ def _size_of_name(file: InstructionFile) -> int:
 
 
 def _size_of_block(file: InstructionFile) -> int:
-    return _size(f"{GAP}{framed(file.path, file.text)}")
+    return _size(f"{_GAP}{_file(file.path, file.text)}")
 
 
 def _version(intro: str, files: Sequence[InstructionFile], limit: int) -> Fitted:
-    blocks = [framed(file.path, file.text) for file in files if file.shown != "left out"]
-    return Fitted(section(intro, _notice(files, limit), *blocks), tuple(files))
+    blocks = [_file(file.path, file.text) for file in files if file.shown != "left out"]
+    return Fitted(_section(intro, _notice(files, limit), *blocks), tuple(files))
 
 
 def _with_beginning(intro: str, files: Sequence[InstructionFile], limit: int) -> Iterator[Fitted]:
     """Give the version with the beginning of the last file, where there is room for some of it."""
     *left_out, last = files
     empty = _version(intro, [*left_out, InstructionFile(last.path, "", "cut")], limit)
-    if beginning := cut(last.text, limit - _size(empty.text)):
+    if beginning := cut_bytes(last.text, limit - _size(empty.text)):
         yield _version(intro, [*left_out, InstructionFile(last.path, beginning, "cut")], limit)
 
 
@@ -113,6 +115,14 @@ def _notice(files: Sequence[InstructionFile], limit: int) -> str:
         sentences.append(f"Cut at its end: {', '.join(beginnings)}.")
     sentences.append("Read what is missing yourself before you work on what it is about.")
     return " ".join(sentences)
+
+
+def _file(path: str, body: str) -> str:
+    return framed("instructions", body, path=path)
+
+
+def _section(*parts: str) -> str:
+    return framed("workspace-instructions", _GAP.join(filter(None, parts)))
 
 
 def _size(text: str) -> int:

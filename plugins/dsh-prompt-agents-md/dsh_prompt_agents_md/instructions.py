@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from dsh_prompt_agents_md.cleaning import clean
+from dsh_prompt.untrusted import Reader, UnusableError, clean, decode, visible_name
 from dsh_prompt_agents_md.config import Config
-from dsh_prompt_agents_md.decoding import decode
-from dsh_prompt_agents_md.errors import UnusableError
 from dsh_prompt_agents_md.fitting import fit
-from dsh_prompt_agents_md.invisible import visible_name
-from dsh_prompt_agents_md.opening import Reader
 from dsh_prompt_agents_md.places import candidates
 from dsh_prompt_agents_md.siblings import Found, circular, distinct
 from dsh_prompt_agents_md.values import InstructionFile, Instructions, Problem
@@ -19,7 +15,7 @@ from dsh_prompt_agents_md.values import InstructionFile, Instructions, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from dsh_prompt_agents_md.places import Candidate
+    from dsh_prompt.untrusted import Candidate
 
 
 def read_instructions(

@@ -10,7 +10,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dsh_prompt_agents_md.places import Candidate
+    from dsh_prompt.untrusted import Candidate
 
 
 @attrs.frozen

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from dsh_prompt_agents_md import Config, fitting, read_instructions
-from dsh_prompt_agents_md.frame import framed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from dsh_prompt.untrusted import framed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,9 +149,9 @@ def test_deep_tree_costs_little(
     """Each file is put into its frame a few times, however many of them are left out."""
     made: list[str] = []
 
-    def counted(path: str, body: str) -> str:
-        made.append(path)
-        return framed(path, body)
+    def counted(tag: str, body: str, **attributes: str) -> str:
+        made.extend(attributes.values())
+        return framed(tag, body, **attributes)
 
     monkeypatch.setattr(fitting, "framed", counted)
     folder = "/".join("d" * 60)

@@ -8,9 +8,10 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
-from dsh_prompt_agents_md.frame import defuse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from dsh_prompt.untrusted.frame import defuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from dsh_prompt_agents_md.tables import (
+
+from dsh_prompt.untrusted.tables import (
     AFTER_JOINER,
     BEFORE_JOINER,
     INVISIBLE,

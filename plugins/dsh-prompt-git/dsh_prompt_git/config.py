@@ -2,43 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import attrs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-def _whole(low: int, high: int) -> Callable[[object, attrs.Attribute[Any], object], None]:
-    """Make a validator of a whole number from *low* to *high*."""
-
-    def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ValueError(
-                f"{field.name} must be a whole number from {low} to {high}, not {value!r}"
-            )
-
-    return check
-
-
-def _seconds(high: float) -> Callable[[object, attrs.Attribute[Any], object], None]:
-    """Make a validator of a time above zero and up to *high* seconds."""
-
-    def check(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-        number = None if isinstance(value, bool) else value
-        if not isinstance(number, int | float) or not 0 < number <= high:
-            raise ValueError(
-                f"{field.name} must be seconds above 0 and up to {high:g}, not {value!r}"
-            )
-
-    return check
-
-
-def _flag(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is neither true nor false."""
-    if not isinstance(value, bool):
-        raise ValueError(f"{field.name} must be true or false, not {value!r}")  # noqa: TRY004
+from dsh_prompt.fields import flag, seconds, whole
 
 
 @attrs.frozen(kw_only=True)
@@ -56,7 +22,7 @@ class Config:
     A value outside of these raises `ValueError` naming the field.
     """
 
-    max_files: int = attrs.field(default=20, validator=_whole(0, 1000))
-    max_commits: int = attrs.field(default=5, validator=_whole(0, 100))
-    timeout: float = attrs.field(default=2.0, validator=_seconds(60))
-    untracked: bool = attrs.field(default=True, validator=_flag)
+    max_files: int = attrs.field(default=20, validator=whole(0, 1000))
+    max_commits: int = attrs.field(default=5, validator=whole(0, 100))
+    timeout: float = attrs.field(default=2.0, validator=seconds(60))
+    untracked: bool = attrs.field(default=True, validator=flag)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal
+from typing import Final, Literal
 
 import attrs
 
 from dsh_prompt import SectionOrder
+from dsh_prompt.fields import TRUSTED, each, finite, listed, one_of, words
 
 TEXT = """\
 Plan mode is active: look and think, but change nothing. Do not write files, do not run commands \
@@ -20,37 +20,12 @@ only after the user has agreed and plan mode has ended."""
 
 REASON = "plan mode is active, which allows read-only tools alone"
 
-#: A checkout must not decide what plan mode says, where, nor which tools it takes for harmless.
-_TRUSTED = {"dsh_prompt": {"trusted": True}}
+
+def _about_glob(glob: str) -> str:
+    return "" if glob.strip() else "is no tool name or glob"
 
 
-def _mode(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-    if value not in ("narrow", "mask"):
-        raise ValueError(f'{field.name} must be "narrow" or "mask", not {value!r}')
-
-
-def _text(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{field.name} must be a text that is not blank, not {value!r}")
-
-
-def _order(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-    number = None if isinstance(value, bool) else value
-    if not isinstance(number, int | float) or not math.isfinite(number):
-        raise ValueError(f"{field.name} must be a finite number, not {value!r}")
-
-
-def _listed(value: Any) -> Any:
-    """Give a list as a tuple; anything else is left for `_globs`."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _globs(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
-    if not isinstance(value, tuple):
-        raise ValueError(f"{field.name} must be a list of tool names or globs, not {value!r}")  # noqa: TRY004
-    for index, glob in enumerate(value):
-        if not isinstance(glob, str) or not glob.strip():
-            raise ValueError(f"{field.name}[{index}] must be a tool name or a glob, not {glob!r}")
+_GLOBS: Final = each(_about_glob, "tool names or globs")
 
 
 @attrs.frozen(kw_only=True)
@@ -75,14 +50,20 @@ class Config:
     """
 
     mode: Literal["narrow", "mask"] = attrs.field(
-        default="narrow", validator=_mode, metadata=_TRUSTED
+        default="narrow", validator=one_of("narrow", "mask"), metadata=TRUSTED
     )
-    text: str = attrs.field(default=TEXT, validator=_text, metadata=_TRUSTED)
-    order: float = attrs.field(default=SectionOrder.PLAN_MODE, validator=_order, metadata=_TRUSTED)
+    text: str = attrs.field(default=TEXT, validator=words, metadata=TRUSTED)
+    order: float = attrs.field(default=SectionOrder.PLAN_MODE, validator=finite, metadata=TRUSTED)
     read_only: tuple[str, ...] = attrs.field(
-        default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
+        default=(),
+        converter=listed,
+        validator=each(_about_glob, "tool names or globs"),
+        metadata=TRUSTED,
     )
     not_read_only: tuple[str, ...] = attrs.field(
-        default=(), converter=_listed, validator=_globs, metadata=_TRUSTED
+        default=(),
+        converter=listed,
+        validator=each(_about_glob, "tool names or globs"),
+        metadata=TRUSTED,
     )
-    reason: str = attrs.field(default=REASON, validator=_text, metadata=_TRUSTED)
+    reason: str = attrs.field(default=REASON, validator=words, metadata=TRUSTED)

@@ -11,13 +11,13 @@ import os
 import stat
 from typing import TYPE_CHECKING, Final
 
-from dsh_prompt_agents_md.errors import UnusableError
-from dsh_prompt_agents_md.places import is_inside, join, parts_below
+from dsh_prompt.untrusted.errors import UnusableError
+from dsh_prompt.untrusted.places import is_inside, join, parts_below
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from dsh_prompt_agents_md.places import Bounds, Candidate
+    from dsh_prompt.untrusted.places import Bounds, Candidate
 
 #: A pipe in place of the file must not make the reader wait; a terminal must not become its own.
 _FILE: Final = (

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from dsh_prompt_agents_md.tables import (
+from dsh_prompt.untrusted.tables import (
     AFTER_JOINER,
     BEFORE_JOINER,
     EMOJI_BLOCKS,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from dsh_prompt_agents_md.frame import defuse
-from dsh_prompt_agents_md.invisible import reveal
+from dsh_prompt.untrusted.frame import defuse
+from dsh_prompt.untrusted.invisible import reveal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class Clean:
     hidden: Mapping[str, int]
 
     def findings(self) -> Iterator[str]:
-        """Say what a person should know about the file."""
+        """Say what a person should know about the text; each goes on where its name ends."""
         if self.tags:
             yield f"holds tags of a frame, made harmless: {self.tags}"
         if self.hidden:
@@ -42,9 +42,12 @@ class Clean:
 
 # The slow part of a reading, which comes out the same in each assembly until somebody edits a file.
 @lru_cache(maxsize=64)
-def clean(text: str) -> Clean:
-    """Escape in *text* what could be taken for a frame, and what cannot be seen."""
+def clean(text: str, tags: tuple[str, ...] = ()) -> Clean:
+    """Escape in *text* what could be taken for a frame, and what cannot be seen.
+
+    *tags* are those of the caller's frames, besides the first party's.
+    """
     # Tags first: they are found in spite of what is hidden between their letters.
-    text, tags = defuse(text)
+    text, count = defuse(text, tags)
     text, hidden = reveal(text)
-    return Clean(text, tags, hidden)
+    return Clean(text, count, hidden)

@@ -1,4 +1,4 @@
-"""Cut a text to a number of bytes where a reader would."""
+"""Cut a text where a reader would: after a line, else between characters as readers see them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,23 @@ _JAMO: Final = range(0x1100, 0x1200)
 _FINAL_JAMO: Final = range(0x1160, 0x1200)
 
 
-def cut(text: str, room: int) -> str:
-    """Give the beginning of *text* that *room* bytes of UTF-8 hold.
+def cut_bytes(text: str, room: int) -> str:
+    """Give the beginning of *text* that *room* bytes of UTF-8 hold, cut as by `cut`."""
+    data = text.encode()
+    if len(data) <= room:
+        return text
+    return cut(text, len(data[: max(room, 0)].decode("utf-8", "ignore")))
+
+
+def cut(text: str, end: int) -> str:
+    """Give the beginning of *text*, of at most *end* code points.
 
     It ends with a line, unless more than half would be lost that way, else with a character as
     readers see it.
     """
-    data = text.encode()
-    if len(data) <= room:
+    if len(text) <= end:
         return text
-    end = len(data[: max(room, 0)].decode("utf-8", "ignore"))
+    end = max(end, 0)
     line_end = text.rfind("\n", 0, end + 1)
     if line_end * 2 >= end > 0:
         return text[:line_end]

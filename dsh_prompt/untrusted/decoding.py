@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import Final
 
-from dsh_prompt_agents_md.errors import UnusableError
+from dsh_prompt.untrusted.errors import UnusableError
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),

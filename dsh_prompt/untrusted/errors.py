@@ -1,4 +1,4 @@
-"""Why a file gave no text; this never leaves the plugin."""
+"""Why a file gave no text."""
 
 from __future__ import annotations
 

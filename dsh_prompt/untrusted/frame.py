@@ -1,19 +1,26 @@
-"""The frame around the files, and what keeps their contents from leaving it."""
+"""Frames around text that somebody else wrote, and what keeps it from leaving them."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import Final
 
-from dsh_prompt_agents_md.tables import INVISIBLE
+from dsh_prompt.untrusted.tables import INVISIBLE
 
-#: What stands between the parts of the section.
-GAP: Final = "\n\n"
-_SECTION: Final = "workspace-instructions"
-_FILE: Final = "instructions"
-#: The tags of this frame, and the one that many harnesses put their own words in.
-_TAGS: Final = (_SECTION, _FILE, "system-reminder")
+#: The tags of the first party's frames, and the one that many harnesses put their own words in.
+#: A text of one plugin must not pretend to stand in the frame of another.
+FRAMES: Final = (
+    "workspace-instructions",
+    "instructions",
+    "skill",
+    "memory",
+    "summary",
+    "project-note",
+    "server-instructions",
+    "system-reminder",
+)
 
 #: All that become a plain bracket in the shadow of a text.
 _BRACKET: Final = re.compile("([<\u226e\ufe64\uff1c])")
@@ -31,10 +38,14 @@ def _loosely(name: str) -> str:
     return _HYPHENS.join(_BETWEEN.join(word) for word in name.split("-"))
 
 
-_TAG: Final = re.compile(
-    rf"{_BETWEEN}(?:[{_SLASHES}]{_BETWEEN})*+(?:{_PREFIX})*"
-    rf"(?:{'|'.join(map(_loosely, _TAGS))})(?![\w-])"
-)
+@cache
+def _tag(tags: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        rf"{_BETWEEN}(?:[{_SLASHES}]{_BETWEEN})*+(?:{_PREFIX})*"
+        rf"(?:{'|'.join(map(_loosely, tags))})(?![\w-])"
+    )
+
+
 _INVISIBLE: Final = re.compile(f"[{INVISIBLE}]")
 _ATTRIBUTE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
@@ -60,30 +71,32 @@ def _shade(character: str) -> str:
     return "".join([one for one in plain if unicodedata.category(one)[0] != "M"])
 
 
-def defuse(text: str) -> tuple[str, int]:
-    """Write the bracket of each tag that belongs to a frame as `&lt;`, and count those tags."""
+def defuse(text: str, tags: tuple[str, ...] = ()) -> tuple[str, int]:
+    """Write the bracket of each tag that belongs to a frame as `&lt;`, and count those tags.
+
+    *tags* are looked for besides `FRAMES`: names of lower-case letters and hyphens.
+    """
     pieces = _BRACKET.split(text)
     if len(pieces) == 1:
         return text, 0
     # The table is not kept for the next text: rare characters could fill the memory.
     _, *behind = text.translate(_Shadow()).split("<")
-    tags = [index for index, shadow in enumerate(behind) if _TAG.match(shadow)]
-    for index in tags:
+    tag = _tag((*FRAMES, *tags))
+    found = [index for index, shadow in enumerate(behind) if tag.match(shadow)]
+    for index in found:
         pieces[2 * index + 1] = "&lt;"
-    return "".join(pieces), len(tags)
+    return "".join(pieces), len(found)
 
 
-def quoted(path: str) -> str:
-    """Give the visible *path* in quotes, as a value that ends nowhere but at their end."""
-    return f'"{path.translate(_ATTRIBUTE)}"'
+def quoted(value: str) -> str:
+    """Give the visible *value* in quotes, so that it ends nowhere but at their end."""
+    return f'"{value.translate(_ATTRIBUTE)}"'
 
 
-def framed(path: str, body: str) -> str:
-    """Put a file into its frame."""
-    return f"<{_FILE} path={quoted(path)}>\n{body}\n</{_FILE}>"
+def framed(tag: str, body: str, **attributes: str) -> str:
+    """Put *body*, which `clean` has made safe, between the tags of a frame.
 
-
-def section(*parts: str) -> str:
-    """Put the *parts* that are not empty into the frame of the section."""
-    inside = GAP.join(filter(None, parts))
-    return f"<{_SECTION}>\n{inside}\n</{_SECTION}>"
+    The values of *attributes* are quoted here; what cannot be seen in them is the caller's to show.
+    """
+    said = "".join(f" {name}={quoted(value)}" for name, value in attributes.items())
+    return f"<{tag}{said}>\n{body}\n</{tag}>"
