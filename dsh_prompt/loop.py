@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from threading import Event
 
-    from dsh_prompt.adapters.calls import ToolCall, ToolResult
+    from dsh_prompt.adapters.calls import ToolCall
     from dsh_prompt.adapters.request import Request
     from dsh_prompt.conversation.conversation import Conversation
     from dsh_prompt.model.state import RuntimeState
@@ -42,12 +42,13 @@ def run(
     *text* is what the user says first. *call* sends a request, for example ``lambda request:
     client.messages.create(**request)``. *tool* runs the tool of a name with its arguments and
     gives its output; what it raises is told to the model. *state* is the runtime state, or
-    gives it for each step. Raises what *call* raises, or `TypeError` for what is no response,
-    with the step discarded, and `TooManyStepsError` after *limit* steps. A set *cancel* raises
-    `AssemblyCancelledError` at the next step. A conversation that was interrupted goes on where
-    it was: with its pending step, or the calls that have no results.
+    gives it for each step and before each tool, which runs if nothing denies it by then. Raises
+    what *call* raises, or `TypeError` for what is no response, with the step discarded, and
+    `TooManyStepsError` after *limit* steps. A set *cancel* raises `AssemblyCancelledError` at
+    the next step. A conversation that was interrupted goes on where it was: with its pending
+    step, or the calls that have no results.
     """
-    _answer(conversation, tool)
+    _answer(conversation, tool, state)
     if text is not None:
         conversation.say(text)
     response = None
@@ -61,7 +62,7 @@ def run(
             raise
         if not calls:
             return response
-        _answer(conversation, tool)
+        _answer(conversation, tool, state)
     raise TooManyStepsError(limit, response)
 
 
@@ -80,9 +81,9 @@ async def run_async(
     """Let the model work as `run` does, with an async *call* and *tool*.
 
     A cancelled task discards the step that is under way; a tool that it was in runs again next
-    time.
+    time, those that had finished do not.
     """
-    await _answer_async(conversation, tool)
+    await _answer_async(conversation, tool, state)
     if text is not None:
         conversation.say(text)
     response = None
@@ -96,7 +97,7 @@ async def run_async(
             raise
         if not calls:
             return response
-        await _answer_async(conversation, tool)
+        await _answer_async(conversation, tool, state)
     raise TooManyStepsError(limit, response)
 
 
@@ -104,34 +105,53 @@ def _now(state: State) -> RuntimeState | None:
     return state() if callable(state) else state
 
 
-def _answer(conversation: Conversation, tool: Callable[[str, Mapping[str, Any]], str]) -> None:
-    conversation.add_results([_run(call, tool) for call in conversation.calls])
+def _answer(
+    conversation: Conversation, tool: Callable[[str, Mapping[str, Any]], str], state: State
+) -> None:
+    for call in conversation.calls:
+        output, is_error = _unfit(call), True
+        if output is None:
+            output = conversation.authorize(call, _now(state))
+        if output is None:
+            output, is_error = _run(call, tool)
+        conversation.add_result(call, output, is_error=is_error)
 
 
 async def _answer_async(
-    conversation: Conversation, tool: Callable[[str, Mapping[str, Any]], Awaitable[str]]
+    conversation: Conversation,
+    tool: Callable[[str, Mapping[str, Any]], Awaitable[str]],
+    state: State,
 ) -> None:
-    results = [await _run_async(call, tool) for call in conversation.calls]
-    conversation.add_results(results)
+    for call in conversation.calls:
+        output, is_error = _unfit(call), True
+        if output is None:
+            output = await conversation.authorize_async(call, _now(state))
+        if output is None:
+            output, is_error = await _run_async(call, tool)
+        conversation.add_result(call, output, is_error=is_error)
 
 
-def _run(call: ToolCall, tool: Callable[[str, Mapping[str, Any]], str]) -> ToolResult:
-    arguments = call.arguments
-    if (problem := call.refusal or call.error) or isinstance(arguments, str):
-        return call, problem or str(arguments), True
+def _unfit(call: ToolCall) -> str | None:
+    """Say why *call* cannot run, whatever is there now."""
+    return call.refusal or call.error
+
+
+def _run(call: ToolCall, tool: Callable[[str, Mapping[str, Any]], str]) -> tuple[str, bool]:
     try:
-        return call, tool(call.name, deepcopy(arguments)), False
+        return tool(call.name, deepcopy(_arguments(call))), False
     except Exception as error:  # noqa: BLE001 - the model can do something about it
-        return call, f"{type(error).__name__}: {error}", True
+        return f"{type(error).__name__}: {error}", True
 
 
 async def _run_async(
     call: ToolCall, tool: Callable[[str, Mapping[str, Any]], Awaitable[str]]
-) -> ToolResult:
-    arguments = call.arguments
-    if (problem := call.refusal or call.error) or isinstance(arguments, str):
-        return call, problem or str(arguments), True
+) -> tuple[str, bool]:
     try:
-        return call, await tool(call.name, deepcopy(arguments)), False
+        return await tool(call.name, deepcopy(_arguments(call))), False
     except Exception as error:  # noqa: BLE001 - the model can do something about it
-        return call, f"{type(error).__name__}: {error}", True
+        return f"{type(error).__name__}: {error}", True
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    # A call whose arguments are a text has an error, and does not get here.
+    return {} if isinstance(call.arguments, str) else call.arguments

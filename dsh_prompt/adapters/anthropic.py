@@ -25,15 +25,17 @@ from dsh_prompt.adapters.calls import called, field, part, plain
 from dsh_prompt.adapters.limits import ANTHROPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from dsh_prompt.adapters.base import Parts
     from dsh_prompt.adapters.calls import ToolCall, ToolResult
     from dsh_prompt.adapters.preflight import SentTool
+    from dsh_prompt.adapters.schemas import Complaint
 
 DEFAULT_MAX_TOKENS = 4096
 
-_MARK = {"cache_control": {"type": "ephemeral"}}
+_MINUTES = {"cache_control": {"type": "ephemeral"}}
+_HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 _MARKABLE = ("document", "image", "search_result", "tool_result", "tool_use")
 
 
@@ -44,18 +46,18 @@ class AnthropicMessages(BuiltIn):
     slots = ("messages", "system", "tools")
 
     def _body(self, parts: Parts) -> Mapping[str, Any]:
-        marks = self._marks(parts)
+        marks, mark = self._marks(parts), _mark_beside(parts)
         body: dict[str, Any] = {"model": parts.model, "max_tokens": DEFAULT_MAX_TOKENS}
-        if system := _system(parts, marked="prefix" in marks):
+        if system := _system(parts, mark if "prefix" in marks else None):
             body["system"] = system
         if parts.tools:
             tools = [_tool(tool) for tool in parts.tools]
-            body["tools"] = [*tools[:-1], tools[-1] | _MARK] if "tools" in marks else tools
+            body["tools"] = [*tools[:-1], tools[-1] | mark] if "tools" in marks else tools
         if parts.allowed == []:
             body["tool_choice"] = {"type": "none"}
         messages = parts.messages
         if "message" in marks:
-            messages = [*messages[:-1], _marked(messages[-1])]
+            messages = [*messages[:-1], _marked(messages[-1], mark)]
         return body | {"messages": messages} | parts.options
 
     def _marks(self, parts: Parts) -> set[str]:
@@ -63,13 +65,24 @@ class AnthropicMessages(BuiltIn):
         if not parts.cache or self.limits.breakpoints is None:
             return set()
         automatic = bool(parts.options.get("cache_control"))
-        free = max(0, self.limits.breakpoints.value - _count_marks(parts.messages) - automatic)
+        theirs = _count(_marks_in(parts.messages)) + automatic
+        free = max(0, self.limits.breakpoints.value - theirs)
         places = {
             "prefix": bool(parts.stable.strip()),
             "message": not automatic and bool(parts.messages) and _can_mark(parts.messages[-1]),
             "tools": bool(parts.tools),
         }
         return set([place for place, there in places.items() if there][:free])
+
+    def _complaints(self, body: Mapping[str, Any]) -> Iterator[Complaint]:
+        most, blank = self.limits.breakpoints, self.limits.no_blank_text
+        places = [body.get("tools"), body.get("system"), body["messages"]]
+        marks = _count(_marks_in(places)) + bool(body.get("cache_control"))
+        if most and marks > most.value:
+            yield f"{marks} marks for the cache, of {most.value}: mark fewer places", most.source
+        if blank and blank.value:
+            for place in _blank_places(body["messages"]):
+                yield f"{place} is a blank text: leave it out", blank.source
 
     def tool_calls(self, response: object) -> list[ToolCall]:
         """Give the blocks of *response* that use one of the caller's tools."""
@@ -104,11 +117,11 @@ def _tool(tool: SentTool) -> dict[str, Any]:
     return {"name": tool.name, **described, "input_schema": tool.parameters}
 
 
-def _system(parts: Parts, *, marked: bool) -> str | list[dict[str, Any]]:
-    """Give the system prompt; if *marked*, in two blocks, which joined are the same text."""
-    if not marked:
+def _system(parts: Parts, mark: Mapping[str, Any] | None) -> str | list[dict[str, Any]]:
+    """Give the system prompt; with a *mark* in two blocks, which joined are the same text."""
+    if mark is None:
         return parts.system if parts.system.strip() else ""
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": parts.stable, **_MARK}]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": parts.stable, **mark}]
     rest = parts.system[len(parts.stable) :]
     return [*blocks, {"type": "text", "text": rest}] if rest.strip() else blocks
 
@@ -128,23 +141,42 @@ def _can_mark(message: Any) -> bool:
     return kind in _MARKABLE or (kind == "text" and not _is_blank(blocks[-1]))
 
 
-def _marked(message: dict[str, Any]) -> dict[str, Any]:
+def _marked(message: dict[str, Any], mark: Mapping[str, Any]) -> dict[str, Any]:
     """Give *message* with its last block marked; a text is the same as one block with it."""
     *before, last = _blocks(message)
-    return message | {"content": [*before, last | _MARK]}
+    return message | {"content": [*before, {**last, **mark}]}
 
 
 def _is_blank(block: Any) -> bool:
     return field(block, "type") == "text" and not (field(block, "text") or "").strip()
 
 
-def _count_marks(value: Any) -> int:
-    """Count the marks that are in messages already."""
+def _marks_in(value: Any) -> Iterator[Any]:
+    """Give the marks that are in messages, or blocks, already."""
     if isinstance(value, list):
-        return sum(map(_count_marks, value))
-    if not isinstance(value, dict):
-        return 0
-    return bool(value.get("cache_control")) + _count_marks(value.get("content"))
+        for item in value:
+            yield from _marks_in(item)
+    elif isinstance(value, dict):
+        if mark := value.get("cache_control"):
+            yield mark
+        yield from _marks_in(value.get("content"))
+
+
+def _count(marks: Iterator[Any]) -> int:
+    return sum(1 for _ in marks)
+
+
+def _mark_beside(parts: Parts) -> dict[str, Any]:
+    """Give the mark that may stand before those of the caller."""
+    theirs = [parts.options.get("cache_control"), *_marks_in(parts.messages)]
+    return _HOUR if any(field(mark, "ttl") == "1h" for mark in theirs) else _MINUTES
+
+
+def _blank_places(messages: list[Any]) -> Iterator[str]:
+    for number, message in enumerate(messages):
+        for place, block in enumerate(_blocks(message)):
+            if _is_blank(block):
+                yield f"messages[{number}].content[{place}]"
 
 
 anthropic_messages = AnthropicMessages("anthropic_messages", ANTHROPIC)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import attrs
 
 from dsh_prompt.adapters.calls import plain
-from dsh_prompt.adapters.preflight import check_sizes, checked_tools
+from dsh_prompt.adapters.preflight import check_request, checked_tools, names_to_send
 from dsh_prompt.adapters.request import Request
 from dsh_prompt.render.fingerprint import stable_count
 from dsh_prompt.render.prompt import render_sections
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from dsh_prompt.adapters.calls import ToolCall, ToolResult
     from dsh_prompt.adapters.limits import Limits
     from dsh_prompt.adapters.preflight import OnInvalid, SentTool
+    from dsh_prompt.adapters.schemas import Complaint
     from dsh_prompt.model.prompt_assembly import PromptAssembly
+    from dsh_prompt.model.tools import ToolSchema
 
 
 class Adapter(Protocol):
@@ -131,12 +133,20 @@ class BuiltIn(Adapter):
         history = [plain(message) for message in messages]
         parts = Parts(assembly, model, history, tools, cache, options)
         body = self._body(parts)
-        check_sizes(parts.system, body, self.limits, self.name)
+        check_request(parts.system, body, self.limits, self.name, self._complaints(body))
         names = {tool.name: tool.schema.name for tool in tools}
         return Request(body, self, assembly, names, skipped)
 
     def _body(self, parts: Parts) -> Mapping[str, Any]:
         raise NotImplementedError
+
+    def _complaints(self, _body: Mapping[str, Any]) -> Iterable[Complaint]:
+        """Say what of the history and the options this provider would refuse."""
+        return ()
+
+    def sent_names(self, tools: Iterable[ToolSchema]) -> dict[str, str]:
+        """Give the names by which *tools* are sent, by their own; not of those it would refuse."""
+        return names_to_send(tools, self.limits)
 
     def user_message(self, text: str) -> Any:
         """Give *text* as a message of the user."""

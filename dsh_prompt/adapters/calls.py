@@ -54,6 +54,17 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not JSON")
 
 
+def mended(value: Any) -> Any:
+    """Give *value*, a JSON, with half surrogate pairs replaced: they are no text, so no JSON."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {mended(key): mended(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [mended(item) for item in value]
+    return value
+
+
 def field(value: object, *names: str) -> Any:
     """Give the first of the fields *names* that *value*, an object or a mapping, has."""
     for name in names:

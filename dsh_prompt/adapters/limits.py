@@ -55,6 +55,8 @@ class Limits:
     request_bytes: Figure[int] | None = None
     #: How many places of a request may be marked for the cache.
     breakpoints: Figure[int] | None = None
+    #: Whether a text in a message may not be blank.
+    no_blank_text: Figure[bool] | None = None
 
 
 JSON_SCHEMA: Figure[tuple[str, ...]] = Figure(
@@ -96,6 +98,7 @@ ANTHROPIC = Limits(
     parameter_name=Figure(r"[a-zA-Z0-9_.-]{1,64}", _ANTHROPIC_KEYS),
     not_empty=JSON_SCHEMA,
     request_bytes=Figure(32_000_000, f"{_ANTHROPIC}/api/errors"),
+    no_blank_text=Figure(True, "https://github.com/anomalyco/opencode/issues/35101"),
     breakpoints=Figure(4, f"{_ANTHROPIC}/build-with-claude/prompt-caching"),
 )
 

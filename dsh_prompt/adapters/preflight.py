@@ -15,7 +15,7 @@ from dsh_prompt.errors import PromptError, quoted
 from dsh_prompt.model.source import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dsh_prompt.adapters.limits import Limits
     from dsh_prompt.adapters.schemas import Complaint
@@ -79,7 +79,11 @@ def checked_tools(
     """
     if on_invalid not in ("raise", "skip"):
         raise ValueError(f'on_invalid must be "raise" or "skip", not {on_invalid!r}')
-    good, problems = _sorted_out(assembly, limits)
+    good, found = _sorted_out(assembly._tools, limits)
+    problems = [
+        Problem(name, describe(assembly.source_of("tool", name)), text, source)
+        for name, text, source in found
+    ]
     if problems and on_invalid == "raise":
         refuse(adapter, problems)
     for problem in problems:
@@ -101,19 +105,26 @@ def refuse(adapter: str, problems: Sequence[Problem]) -> None:
     )
 
 
-def check_sizes(system: str, body: Mapping[str, Any], limits: Limits, adapter: str) -> None:
+def check_request(
+    system: str,
+    body: Mapping[str, Any],
+    limits: Limits,
+    adapter: str,
+    found: Iterable[Complaint] = (),
+) -> None:
     """Raise `PreflightError` where the request is too large, or holds what is no text.
 
-    *system* is the system prompt, *body* all of the request.
+    *system* is the system prompt, *body* all of the request, *found* what is wrong besides.
     """
     # Clients have their own objects, which are not counted, among the options.
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=lambda _: None)
-    problems = []
+    problems = [Problem(None, "the host", what, source) for what, source in found]
     if (most := limits.system_characters) and len(system) > most.value:
         problem = f"the system prompt has {len(system)} characters of {most.value}: set a budget"
         problems.append(Problem(None, "the host", problem, most.source))
-    if (most := limits.request_bytes) and len(text) > most.value:
-        problem = f"the request has {len(text)} characters or more, of {most.value} bytes"
+    size = len(text.encode("utf-8", "surrogatepass")) if limits.request_bytes else 0
+    if (most := limits.request_bytes) and size > most.value:
+        problem = f"the request has {size} bytes or more, of {most.value}"
         problems.append(Problem(None, "the host", f"{problem}: shorten the history", most.source))
     if half := _HALF_A_PAIR.search(text):
         near = ascii(text[max(0, half.start() - 20) : half.end()])
@@ -123,19 +134,24 @@ def check_sizes(system: str, body: Mapping[str, Any], limits: Limits, adapter: s
         refuse(adapter, problems)
 
 
+def names_to_send(tools: Iterable[ToolSchema], limits: Limits) -> dict[str, str]:
+    """Give the names by which *tools* are sent, by their own; not of those that are refused."""
+    good, _ = _sorted_out(tools, limits)
+    return sent_names((tool.name for tool, _ in good), limits)
+
+
 def _sorted_out(
-    assembly: PromptAssembly, limits: Limits
-) -> tuple[list[tuple[ToolSchema, FrozenDict]], list[Problem]]:
+    tools: Iterable[ToolSchema], limits: Limits
+) -> tuple[list[tuple[ToolSchema, FrozenDict]], list[tuple[str, str, str]]]:
+    """Give the good ones, and (name, what is wrong, source of the rule) of the others."""
     good: dict[str, tuple[ToolSchema, FrozenDict]] = {}
-    problems: list[Problem] = []
-    for tool in assembly._tools:
+    problems: list[tuple[str, str, str]] = []
+    for tool in tools:
         parameters = sent_schema(tool.parameters)
         found = [*_in_the_list(tool, good, limits), *complaints(parameters, limits)]
         if not found:
             good[tool.name] = (tool, parameters)
-            continue
-        owner = describe(assembly.source_of("tool", tool.name))
-        problems += [Problem(tool.name, owner, text, source) for text, source in found]
+        problems += [(tool.name, *complaint) for complaint in found]
     return list(good.values()), problems
 
 

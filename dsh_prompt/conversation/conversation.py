@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
-from dsh_prompt.adapters.calls import ToolCall, plain
+from dsh_prompt.adapters.calls import ToolCall, mended, plain
 from dsh_prompt.adapters.registry import adapter as find_adapter
 from dsh_prompt.adapters.request import Request, frozen
 from dsh_prompt.conversation.pin import Pin
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.adapters.base import Adapter
     from dsh_prompt.adapters.calls import ToolResult
+    from dsh_prompt.conversation.pin import Names
     from dsh_prompt.disposable import Scope
     from dsh_prompt.model.state import RuntimeState
     from dsh_prompt.system_prompt import SystemPrompt
@@ -41,12 +42,24 @@ class ConversationError(PromptError):
 
 
 @attrs.frozen
+class _Judged:
+    """What calls are judged by: an *assembly* of this host, and the *state* it was made for."""
+
+    assembly: PromptAssembly
+    state: RuntimeState | None
+
+
+@attrs.frozen
 class _Pending:
-    """A step that is neither committed nor discarded: its request, its snapshot and its pin."""
+    """A step that is neither committed nor discarded: its request, its snapshot and its pin.
+
+    *judged* is None where it was begun by another host.
+    """
 
     request: Request
     snapshot: str | None
     pin: Pin | None
+    judged: _Judged | None = None
 
 
 class Conversation:
@@ -79,6 +92,9 @@ class Conversation:
         self._pin: Pin | None = None
         self._pending: _Pending | None = None
         self._calls: tuple[ToolCall, ...] = ()
+        # By the place of the call among them: what tools gave, until all have.
+        self._results: dict[int, tuple[str, bool]] = {}
+        self._judged: _Judged | None = None
 
     @property
     def messages(self) -> tuple[Any, ...]:
@@ -92,8 +108,8 @@ class Conversation:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls in the last reply, as long as nothing was added after it."""
-        return self._calls
+        """The calls in the last reply that have no result, as long as nothing came after it."""
+        return tuple(call for place, call in enumerate(self._calls) if place not in self._results)
 
     # What is said
 
@@ -106,11 +122,32 @@ class Conversation:
         if messages:
             self._check_no_step("add to the history")
             self._history += [frozen(plain(message)) for message in messages]
-            self._calls = ()
+            self._forget_calls()
+
+    def add_result(self, call: ToolCall, output: str, *, is_error: bool = False) -> None:
+        """Add what a tool gave for one of `calls`.
+
+        They join the history together, in the order of the calls, once each has one; until then
+        they are kept with the conversation. Raises `ConversationError` for any other call.
+        """
+        self._check_no_step("add to the history")
+        open_calls = (place for place, one in enumerate(self._calls) if one == call)
+        place = next((place for place in open_calls if place not in self._results), None)
+        if place is None:
+            raise ConversationError(f'the call of "{call.name}" is none that waits for a result')
+        self._results[place] = (output, is_error)
+        if not self.calls:
+            self.add_results(
+                (call, *self._results[place]) for place, call in enumerate(self._calls)
+            )
 
     def add_results(self, results: Iterable[ToolResult]) -> None:
-        """Add what tools gave: (call, output, whether it is an error) of each."""
-        self.add(*self.adapter.result_messages(results))
+        """Add what tools gave: (call, output, whether it is an error) of each.
+
+        What is no text in an output, half a surrogate pair, is replaced: no provider takes it.
+        """
+        whole = [(call, mended(output), is_error) for call, output, is_error in results]
+        self.add(*self.adapter.result_messages(whole))
 
     # Steps
 
@@ -130,7 +167,7 @@ class Conversation:
         """
         if self._pending is None:
             context = AssembleContext(self._scope, state, cancel)
-            self._begin(self._prompt.assemble(context), model, options)
+            self._begin(self._prompt.assemble(context), state, model, options)
         return self._request()
 
     async def step_async(
@@ -146,21 +183,27 @@ class Conversation:
             context = AssembleContext(self._scope, state, cancel)
             assembly = await self._prompt.assemble_async(context)
             if self._pending is None:  # another task may have been faster
-                self._begin(assembly, model, options)
+                self._begin(assembly, state, model, options)
         return self._request()
 
-    def _begin(self, assembly: PromptAssembly, model: str, options: Mapping[str, Any]) -> None:
+    def _begin(
+        self,
+        assembly: PromptAssembly,
+        state: RuntimeState | None,
+        model: str,
+        options: Mapping[str, Any],
+    ) -> None:
         pin = self._pin
         if self._mode == "prefix":
             if pin is None or self._is_outdated(pin):
                 pin = Pin.of(assembly)
-            pin.hold(assembly)
+            pin.hold(assembly, _names_of(self.adapter))
         snapshot = self._projection.project(render_context_snapshot(assembly))
         messages = list(self._history)
         if snapshot is not None:
             messages.append(self.adapter.user_message(snapshot))
         request = self.adapter(assembly, messages, model=model, **options)
-        self._pending = _Pending(request, snapshot, pin)
+        self._pending = _Pending(request, snapshot, pin, _Judged(assembly, state))
 
     def _is_outdated(self, pin: Pin) -> bool:
         return pin.generation < self._prompt._urgent_generation(self._scope)
@@ -179,14 +222,50 @@ class Conversation:
         if pending is None:
             raise ConversationError("there is no step to commit; call step() first")
         calls = pending.request.tool_calls(response)
-        added = [frozen(plain(message)) for message in self.adapter.reply_messages(response)]
+        replies = self.adapter.reply_messages(response)
+        added = [frozen(mended(plain(message))) for message in replies]
         if pending.snapshot is not None:
             self._history.append(frozen(self.adapter.user_message(pending.snapshot)))
             self._projection.accept(pending.snapshot)
         self._history += added
-        self._calls = tuple(calls)
+        self._calls, self._results = tuple(calls), {}
+        self._judged = pending.judged
         self._pin, self._pending = pending.pin, None
         return calls
+
+    def authorize(self, call: ToolCall, state: RuntimeState | None = None) -> str | None:
+        """Give the reason to refuse *call* now, None where it may run: ask right before it does.
+
+        `ToolCall.refusal` is what the step of the call said. Where the host or the *state* is
+        another one since, or the step was another process's, this assembles anew. Raises what
+        assembling raises.
+        """
+        if call.refusal is None and not self._is_judged(state):
+            context = AssembleContext(self._scope, state)
+            self._judged = _Judged(self._prompt.assemble(context), state)
+        return self._refusal(call)
+
+    async def authorize_async(
+        self, call: ToolCall, state: RuntimeState | None = None
+    ) -> str | None:
+        """Give the reason to refuse *call* now, as `authorize` does."""
+        if call.refusal is None and not self._is_judged(state):
+            context = AssembleContext(self._scope, state)
+            self._judged = _Judged(await self._prompt.assemble_async(context), state)
+        return self._refusal(call)
+
+    def _is_judged(self, state: RuntimeState | None) -> bool:
+        judged = self._judged
+        return (
+            judged is not None
+            and judged.state == state
+            and judged.assembly.generation == self._prompt._generation(self._scope)
+        )
+
+    def _refusal(self, call: ToolCall) -> str | None:
+        if call.refusal is not None or self._judged is None:
+            return call.refusal
+        return self._judged.assembly.authorize(call.name)
 
     def discard(self) -> None:
         """End the step as if it had not been: the call failed, and is not to be repeated."""
@@ -203,8 +282,11 @@ class Conversation:
         """Put *summary*, said by the user, in place of the history, and pin anew."""
         self.repin()
         self._history = [frozen(self.adapter.user_message(summary))]
-        self._calls = ()
+        self._forget_calls()
         self._projection.forget()
+
+    def _forget_calls(self) -> None:
+        self._calls, self._results = (), {}
 
     def _check_no_step(self, action: str) -> None:
         if self._pending is not None:
@@ -225,6 +307,7 @@ class Conversation:
             "host": _host_id(self._prompt),
             "prefix": self._prefix_to_dict(),
             "calls": [attrs.asdict(call) for call in self._calls],
+            "results": [[place, *result] for place, result in self._results.items()],
             "pending": None if self._pending is None else _pending_to_dict(self._pending),
         }
 
@@ -254,9 +337,16 @@ class Conversation:
             if data["host"] != _host_id(prompt):
                 self._pin = attrs.evolve(self._pin, generation=0)
         self._calls = tuple(ToolCall(**call) for call in data["calls"])
+        self._results = {place: (output, bad) for place, output, bad in data["results"]}
         if data["pending"] is not None:
             self._pending = _pending_from_dict(data["pending"], self.adapter, self._pin)
         return self
+
+
+def _names_of(adapter: Adapter) -> Names:
+    """Give what tells the names by which tools are sent: their own, for an adapter of others."""
+    names: Names | None = getattr(adapter, "sent_names", None)
+    return names or (lambda tools: {tool.name: tool.name for tool in tools})
 
 
 def _host_id(prompt: SystemPrompt) -> str:

@@ -12,7 +12,7 @@ from dsh_prompt.model.tools import ToolSchema
 from dsh_prompt.render.prompt import render_sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from dsh_prompt.model.prompt_assembly import Kind, PromptAssembly
 
@@ -25,6 +25,8 @@ CHANGES = (
 
 #: What a section says, by its name, and whose it is.
 Texts: TypeAlias = "dict[str, tuple[str, str]]"
+#: Gives, for tools, the names that a provider knows them by; not for those it would refuse.
+Names: TypeAlias = "Callable[[Iterable[ToolSchema]], Mapping[str, str]]"
 
 
 @attrs.frozen
@@ -46,23 +48,24 @@ class Pin:
         owners = {tool.name: _owner(assembly, "tool", tool.name) for tool in assembly.tools}
         return cls(_texts(assembly), tuple(assembly.tools), owners, assembly.generation or 0)
 
-    def hold(self, assembly: PromptAssembly) -> None:
+    def hold(self, assembly: PromptAssembly, names: Names) -> None:
         """Give *assembly* the pinned system text and tools; tell the differences in a context.
 
-        A tool that went away is denied, one that came is not called yet.
+        A tool that went away is denied, one that came is not called yet. *names* are those that
+        the model knows tools by.
         """
-        now, tools = _texts(assembly), {tool.name: tool for tool in assembly.tools}
-        notices = [*self._of_sections(now), *self._of_tools(assembly, tools)]
-        pinned = {tool.name: tool for tool in self.tools}
-        gone = [name for name in pinned if name not in tools]
+        now, before = _by_name(assembly.tools), _by_name(self.tools)
+        notices = [
+            *self._of_sections(_texts(assembly)),
+            *self._of_tools(assembly, _Changed(before, now, names)),
+        ]
         assembly.sections = [
             AssembledSection(name, text, literal=True, cacheable=True)
             for name, (text, _) in self.texts.items()
         ]
         assembly.tools = list(self.tools)
-        for name in gone:
-            if name not in assembly.denied:
-                assembly.deny(name, f'the tool "{name}" of {self.owners[name]} went away')
+        for name in before.keys() - now.keys() - assembly.denied.keys():
+            assembly.deny(name, f'the tool "{name}" of {self.owners[name]} went away')
         if notices:
             text = "\n\n".join([CHANGES, *notices])
             context = AssembledContext(CHANGES_CONTEXT, text, literal=True)
@@ -83,18 +86,16 @@ class Pin:
                     f"more. It said:\n{text}"
                 )
 
-    def _of_tools(self, assembly: PromptAssembly, now: Mapping[str, ToolSchema]) -> Iterator[str]:
-        pinned = {tool.name: tool for tool in self.tools}
-        for name, tool in now.items():
-            owner = _owner(assembly, "tool", name)
-            if name not in pinned:
-                about = f": {tool.description}" if tool.description else "."
-                yield f'The tool "{name}" of {owner} will be there soon; not yet{about}'
-            elif _sent(tool) != _sent(pinned[name]):
-                yield f'The tool "{name}" of {owner} has changed: {_sent(tool)}'
-        for name in pinned:
-            if name not in now:
-                yield f'The tool "{name}" of {self.owners[name]} is gone: do not call it.'
+    def _of_tools(self, assembly: PromptAssembly, changed: _Changed) -> Iterator[str]:
+        for name, tool in changed.came.items():
+            about = f": {tool.description}" if tool.description else "."
+            owner = _owner(assembly, "tool", tool.name)
+            yield f'The tool "{name}" of {owner} will be there soon; not yet{about}'
+        for name, tool in changed.altered.items():
+            owner = _owner(assembly, "tool", tool.name)
+            yield f'The tool "{name}" of {owner} has changed: {_sent(tool)}'
+        for name, tool in changed.gone.items():
+            yield f'The tool "{name}" of {self.owners[tool.name]} is gone: do not call it.'
 
     def to_dict(self) -> dict[str, Any]:
         """Give the pin as JSON; `from_dict` takes it back."""
@@ -114,6 +115,31 @@ class Pin:
             dict(data["owners"]),
             data["generation"],
         )
+
+
+class _Changed:
+    """Tools that came, are others than *before*, or are gone, by the names that are sent."""
+
+    def __init__(
+        self, before: Mapping[str, ToolSchema], now: Mapping[str, ToolSchema], names: Names
+    ) -> None:
+        came = {name for name in now if name not in before}
+        gone = {name for name in before if name not in now}
+        altered = {n for n in now if n in before and _sent(now[n]) != _sent(before[n])}
+        # Mostly there is nothing to name.
+        known = names(before.values()) if gone or altered else {}
+        coming = names(now.values()) if came else {}
+        self.came = {coming[name]: now[name] for name in now if name in came and name in coming}
+        self.altered = {known[n]: now[n] for n in now if n in altered and n in known}
+        self.gone = {known[n]: before[n] for n in before if n in gone and n in known}
+
+
+def _by_name(tools: Iterable[ToolSchema]) -> dict[str, ToolSchema]:
+    """Give the *tools* by name; of two with one name the first, which is the one sent."""
+    named: dict[str, ToolSchema] = {}
+    for tool in tools:
+        named.setdefault(tool.name, tool)
+    return named
 
 
 def _sent(tool: ToolSchema) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dsh_prompt import AssembledSection, PromptAssembly
-from dsh_prompt.adapters import anthropic_messages
+from dsh_prompt.adapters import PreflightError, anthropic_messages
 from tests.adapters.cases import READ, WRITE, assembly
 from tests.adapters.rules import broken_rules, marks
 
@@ -73,16 +73,27 @@ def test_blank_text_is_no_block(sections: list[AssembledSection], expected: obje
 @pytest.mark.parametrize(
     "message",
     [
-        {"role": "user", "content": " "},
-        {"role": "user", "content": ""},
         {"role": "user", "content": []},
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": ""}]},
     ],
 )
 def test_what_cannot_be_marked_is_sent_as_it_is(message: dict[str, Any]) -> None:
-    """Blank text and thinking."""
+    """Nothing, and thinking."""
     request = anthropic_messages(assembly(), [message], model="m")
     assert request["messages"] == [message]
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_blank_text_in_a_message_is_a_problem(text: str) -> None:
+    """The API refuses it, so it is told before, with its place."""
+    blocks = [{"type": "text", "text": "x"}, {"type": "text", "text": text}]
+    messages = [{"role": "user", "content": text}, {"role": "user", "content": blocks}]
+    with pytest.raises(PreflightError) as caught:
+        anthropic_messages(assembly(), messages, model="m")
+    assert [problem.message for problem in caught.value.problems] == [
+        "messages[0].content[0] is a blank text: leave it out",
+        "messages[1].content[1] is a blank text: leave it out",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["tool_use", "tool_result", "image", "document", "search_result"])
@@ -111,6 +122,25 @@ def test_there_are_at_most_four_marks(theirs: int, ours: list[str]) -> None:
     assert len(found) <= 4
 
 
+def test_more_than_four_marks_of_the_caller_are_a_problem() -> None:
+    """There is none of ours to give way."""
+    content = [{"type": "text", "text": "x", **MARK}] * 5
+    with pytest.raises(PreflightError, match="5 marks for the cache, of 4: mark fewer places"):
+        anthropic_messages(assembly(READ), [{"role": "user", "content": content}], model="m")
+
+
+def test_our_marks_hold_as_long_as_those_of_the_caller() -> None:
+    """The API refuses a mark of an hour after one of five minutes."""
+    hour = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    content = [{"type": "text", "text": "x", **hour}]
+    request = anthropic_messages(
+        assembly(READ), [{"role": "user", "content": content}, HELLO], model="m"
+    )
+    assert request["tools"][-1]["cache_control"] == hour["cache_control"]
+    assert request["system"][0]["cache_control"] == hour["cache_control"]
+    assert request["messages"][-1]["content"][-1]["cache_control"] == hour["cache_control"]
+
+
 def test_marks_in_results_of_tools_count() -> None:
     """They hold blocks themselves."""
     inner = [{"type": "text", "text": "x", **MARK}] * 4
@@ -125,6 +155,7 @@ def test_the_automatic_mark_is_that_of_the_last_message() -> None:
     request = anthropic_messages(assembly(READ), [HELLO], model="m", **option)
     assert request["cache_control"] == option["cache_control"]
     assert marked(assembly(READ), HELLO, **option) == ["tools[0]", "system[0]"]
+    assert request["system"][0]["cache_control"] == option["cache_control"]
 
 
 def test_max_tokens_is_there_and_can_be_given() -> None:

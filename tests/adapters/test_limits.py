@@ -48,6 +48,7 @@ RULES = {
     "system_characters": "characters of the system prompt",
     "request_bytes": "bytes of the request",
     "breakpoints": "marks for the cache",
+    "no_blank_text": "no blank text in a message",
 }
 
 

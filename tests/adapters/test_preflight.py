@@ -189,7 +189,7 @@ def test_a_system_prompt_that_is_too_long_is_refused() -> None:
 def test_a_request_that_is_too_large_is_refused() -> None:
     """Anthropic takes 32 MB."""
     adapter = ADAPTERS["anthropic_messages"]
-    with pytest.raises(PreflightError, match="32000000 bytes: shorten the history"):
+    with pytest.raises(PreflightError, match="of 32000000: shorten the history"):
         adapter(assembly(), [adapter.user_message("x" * 32_000_000)], model="m")
 
 

@@ -75,8 +75,9 @@ class Program:
         self.reach(f"{where}, kept")
 
     def state(self) -> RuntimeState:
-        """Give the state of the next step."""
-        self.keep("before the step")
+        """Give the state of the next step, or for the tool that is about to run."""
+        if not self.talk.calls:
+            self.keep("before the step")
         return RuntimeState(summary=f"{self.done()} of 3 are done.")
 
     def call(self, request: Request) -> Any:

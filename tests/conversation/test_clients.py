@@ -79,10 +79,11 @@ class Agent:
         self._steps = 0
 
     def state(self) -> RuntimeState:
-        """Give the state of the next step."""
-        self._steps += 1
-        if self._steps == UNLOAD:
-            self.prompt.unload("notes")
+        """Give the state of the next step, and of the tool that it calls."""
+        if not self.talk.calls:
+            self._steps += 1
+            if self._steps == UNLOAD:
+                self.prompt.unload("notes")
         return RuntimeState(permission_mode="plan" if self._steps in PLAN else "default")
 
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:

@@ -499,3 +499,95 @@ def test_an_empty_list_of_calls_is_not_sent_back() -> None:
     message = {"role": "assistant", "content": "hi", "tool_calls": []}
     assert talk.commit({"choices": [{"message": message}]}) == []
     assert talk.messages[-1] == {"role": "assistant", "content": "hi"}
+
+
+def test_a_notice_uses_the_name_that_the_model_knows() -> None:
+    """A name that has to be mapped is told as it is sent."""
+    prompt = host()
+    talk = conversation(prompt)
+    old = prompt.tool({"name": "files.read"})
+    request = step(talk)
+    [sent] = [tool["function"]["name"] for tool in request["tools"]]
+    old.dispose()
+    prompt.tool({"name": "files.write", "description": "Writes."})
+    told = snapshot(step(talk))
+    assert f'The tool "{sent}" of the host is gone' in told
+    assert "files.read" not in told
+    talk.repin()
+    [coming] = [tool["function"]["name"] for tool in step(talk)["tools"]]
+    assert f'The tool "{coming}" of the host will be there soon; not yet: Writes.' in told
+
+
+def test_a_tool_that_could_not_be_sent_is_not_announced() -> None:
+    prompt = host()
+    talk = conversation(prompt)
+    talk.step(model="a-model", on_invalid="skip")
+    talk.commit(answer())
+    prompt.tool({"name": "bad", "parameters": {"type": "object", "oneOf": [{}]}})
+    prompt.tool({"name": "good"})
+    request = talk.step(model="a-model", on_invalid="skip")
+    assert '"good"' in snapshot(request)
+    assert '"bad"' not in snapshot(request)
+
+
+def test_of_two_tools_of_one_name_the_first_counts() -> None:
+    """It is the one that was sent; the second changes nothing."""
+    prompt = host()
+    talk = conversation(prompt)
+    first = {"name": "read", "description": "One."}
+    prompt.tool(first)
+    second = prompt.tools(lambda: [{"name": "read", "description": "Two."}])
+    talk.step(model="a-model", on_invalid="skip")
+    talk.commit(answer())
+    second.dispose()
+    request = talk.step(model="a-model", on_invalid="skip")
+    assert "read" not in snapshot(request)
+
+
+def test_half_a_surrogate_pair_does_not_block_the_history() -> None:
+    """Neither that of a tool nor that of a model."""
+    prompt = host()
+    prompt.tool({"name": "read"})
+    talk = conversation(prompt)
+    talk.step(model="a-model")
+    [call] = talk.commit(calling("read"))
+    talk.add_result(call, "cut \ud83d here \U0001f600")
+    step(talk, answer("so \udc00"))
+    talk.say("on")
+    contents = [message.get("content") for message in talk.step(model="a-model")["messages"]]
+    assert "cut \ufffd here \U0001f600" in contents
+    assert "so \ufffd" in contents
+
+
+def test_results_join_the_history_together_and_in_order() -> None:
+    prompt = host()
+    prompt.tool({"name": "read"})
+    talk = conversation(prompt)
+    talk.step(model="a-model")
+    response = calling("read")
+    message = response["choices"][0]["message"]
+    message["tool_calls"] += calling("read", "2")["choices"][0]["message"]["tool_calls"]
+    one, two = talk.commit(response)
+    before = talk.messages
+    talk.add_result(two, "second")
+    assert talk.messages == before
+    assert talk.calls == (one,)
+    with pytest.raises(ConversationError, match='the call of "read" is none that waits'):
+        talk.add_result(two, "again")
+    talk.add_result(one, "first")
+    assert [message["content"] for message in talk.messages[-2:]] == ["first", "second"]
+    assert not talk.calls
+
+
+def test_a_call_is_judged_by_what_is_there_when_it_runs() -> None:
+    prompt = host()
+    registration = prompt.tool({"name": "read"})
+    talk = conversation(prompt)
+    talk.step(model="a-model")
+    [call] = talk.commit(calling("read"))
+    assert talk.authorize(call) is None
+    resumed = Conversation.from_dict(talk.to_dict(), prompt)
+    registration.dispose()
+    gone = 'tool "read" is not available in this assembly'
+    assert talk.authorize(call) == gone
+    assert resumed.authorize(resumed.calls[0]) == gone

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
-from dsh_prompt import AssemblyCancelledError, RuntimeState, SystemPrompt
+from dsh_prompt import AssemblyCancelledError, RuntimeState, SystemPrompt, hookimpl
 from dsh_prompt.conversation import Conversation
 from dsh_prompt.loop import TooManyStepsError, run, run_async
 
@@ -17,6 +18,7 @@ from .test_conversation import answer, calling
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dsh_prompt import AssembleContext, PromptAssembly
     from dsh_prompt.adapters import Request
 
 
@@ -108,18 +110,125 @@ def test_what_is_no_response_discards_its_step() -> None:
 
 
 def test_the_state_may_be_asked_for_in_each_step() -> None:
-    talk, modes = agent("read"), iter(["default", "plan"])
+    talk, modes = agent("read"), ["default"]
     seen: list[str] = []
     talk._prompt.on_assemble(lambda context: seen.append(context.state.permission_mode))
+
+    def switch(name: str, arguments: Mapping[str, Any]) -> str:
+        modes.append("plan")
+        return "switched"
+
     run(
         talk,
         Model(calling("read"), answer()),
-        tool,
+        switch,
         model="a-model",
         text="go",
-        state=lambda: RuntimeState(permission_mode=next(modes)),
+        state=lambda: RuntimeState(permission_mode=modes[-1]),
     )
     assert seen == ["default", "plan"]
+
+
+class Planning:
+    """A plugin that denies all but reading in plan mode."""
+
+    @hookimpl
+    def system_prompt_assemble(self, assembly: PromptAssembly, context: AssembleContext) -> None:
+        if context.state is not None and context.state.permission_mode == "plan":
+            assembly.deny("write", "plan mode")
+
+
+def reply_of(*names: str) -> dict[str, Any]:
+    """Give a response with several calls."""
+    response = calling(names[0])
+    calls = [
+        calling(name, str(n))["choices"][0]["message"]["tool_calls"][0]
+        for n, name in enumerate(names)
+    ]
+    response["choices"][0]["message"]["tool_calls"] = calls
+    return response
+
+
+def test_a_tool_is_refused_that_went_away_while_the_model_replied() -> None:
+    """What counts is what is there when a tool would run, not when the model was asked."""
+    talk = agent("read")
+    registration = talk._prompt.tool({"name": "write"})
+
+    def call(request: Request) -> Any:
+        if not talk.messages[1:]:
+            registration.dispose()
+            return calling("write")
+        return answer()
+
+    run(talk, call, tool, model="a-model", text="go")
+    assert outputs(talk) == ['tool "write" is not available in this assembly']
+
+
+def test_a_tool_is_refused_that_the_one_before_it_had_denied() -> None:
+    """The state is asked before each tool: plan mode, once on, holds for the rest of a reply."""
+    talk, modes = agent("write", "plan"), ["default"]
+    talk._prompt.load(Planning, name="planning")
+
+    def switch(name: str, arguments: Mapping[str, Any]) -> str:
+        modes.append("plan")
+        return f"{name} done"
+
+    run(
+        talk,
+        Model(reply_of("write", "plan", "write"), answer()),
+        switch,
+        model="a-model",
+        text="go",
+        state=lambda: RuntimeState(permission_mode=modes[-1]),
+    )
+    # The first call of "write" switched as well.
+    assert outputs(talk) == ["write done", "plan done", "plan mode"]
+
+
+def test_nothing_is_assembled_again_as_long_as_nothing_changed() -> None:
+    talk = agent("read")
+    counted: list[None] = []
+    talk._prompt.on_assemble(lambda assembly: counted.append(None))
+    model = Model(reply_of("read", "read"), answer())
+    run(talk, model, tool, model="a-model", text="go", state=lambda: RuntimeState(task="it"))
+    assert len(counted) == 2
+
+
+@pytest.mark.anyio
+async def test_the_async_loop_judges_calls_when_they_run_too() -> None:
+    talk = agent("read")
+    registration = talk._prompt.tool({"name": "write"})
+
+    async def call(request: Request) -> Any:
+        await anyio.lowlevel.checkpoint()
+        if not talk.messages[1:]:
+            registration.dispose()
+            return calling("write")
+        return answer()
+
+    await run_async(talk, call, async_tool, model="a-model", text="go")
+    assert outputs(talk) == ['tool "write" is not available in this assembly']
+
+
+def test_a_tool_that_had_finished_does_not_run_again_after_an_interruption() -> None:
+    """Also where the conversation is kept and resumed between."""
+    talk, ran = agent("read", "write", "stop"), []
+
+    def interrupted(name: str, arguments: Mapping[str, Any]) -> str:
+        ran.append(name)
+        if name == "stop" and len(ran) == 2:
+            raise KeyboardInterrupt
+        return f"{name} done"
+
+    first = Model(reply_of("read", "stop", "write"))
+    with pytest.raises(KeyboardInterrupt):
+        run(talk, first, interrupted, model="a-model", text="go")
+    assert [call.name for call in talk.calls] == ["stop", "write"]
+    kept = json.loads(json.dumps(talk.to_dict()))
+    resumed = Conversation.from_dict(kept, talk._prompt)
+    run(resumed, Model(answer()), interrupted, model="a-model")
+    assert ran == ["read", "stop", "stop", "write"]
+    assert outputs(resumed) == ["read done", "stop done", "write done"]
 
 
 def test_a_model_that_never_ends_is_stopped() -> None:
