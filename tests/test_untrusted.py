@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import logging
 import os
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from dsh_prompt.untrusted import (
     Bounds,
     Candidate,
     Reader,
+    Reports,
     UnusableError,
     clean,
     decode,
@@ -39,6 +41,8 @@ HIDDEN = {
     "a\u200db": r"a\u200db",
     "a\x1b[2J": r"a\x1b[2J",
     "\ue000": r"\ue000",
+    "half \ud83d": r"half \ud83d",
+    "a byte \udc80": r"a byte \x80",
 }
 TEXTS = st.text(
     st.sampled_from("ab </>&\u200b\u200d\u202e\ufeff\U0001f469\U0001f4bb\ufe0fskil-memory\n"),
@@ -102,6 +106,17 @@ def test_a_frame_ends_at_its_end(text: str) -> None:
 def test_a_quoted_value_ends_at_its_end(value: str) -> None:
     """Law: between the quotes there is neither a quote nor a bracket."""
     assert not set(quoted(value)[1:-1]) & set('"<>')
+
+
+def test_a_problem_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
+    """As long as it is the same; of very many, some are forgotten."""
+    reports = Reports(logging.getLogger("dsh_prompt.tests"))
+    reports.give(["a", ("b", 1)])
+    reports.give(["a", ("b", 2)])
+    assert [record.getMessage() for record in caplog.records] == ["a", "('b', 1)", "('b', 2)"]
+    reports.give(range(5000))
+    reports.give(["a"])
+    assert caplog.records[-1].getMessage() == "a"
 
 
 def test_a_name_is_one_visible_line() -> None:

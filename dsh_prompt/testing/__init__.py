@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from dsh_prompt.testing.determinism import assert_deterministic
     from dsh_prompt.testing.fake_model import FakeModel, Request
     from dsh_prompt.testing.prefixes import assert_stable_prefix
+    from dsh_prompt.testing.readme import Readme
     from dsh_prompt.testing.unloading import assert_unloads_clean
 
 #: The module of each public name.
 _MODULES = {
     "CheckResult": "checks",
     "FakeModel": "fake_model",
+    "Readme": "readme",
     "Request": "fake_model",
     "assert_context": "assertions",
     "assert_deterministic": "determinism",
@@ -46,6 +48,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "CheckResult",
     "FakeModel",
+    "Readme",
     "Request",
     "assert_context",
     "assert_deterministic",

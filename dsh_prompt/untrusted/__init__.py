@@ -15,6 +15,7 @@ from dsh_prompt.untrusted.frame import FRAMES, framed, quoted
 from dsh_prompt.untrusted.invisible import visible_name
 from dsh_prompt.untrusted.places import Bounds, Candidate
 from dsh_prompt.untrusted.reading import Reader
+from dsh_prompt.untrusted.reports import Reports
 
 __all__ = [
     "FRAMES",
@@ -22,6 +23,7 @@ __all__ = [
     "Candidate",
     "Clean",
     "Reader",
+    "Reports",
     "UnusableError",
     "clean",
     "decode",

@@ -14,6 +14,7 @@ from dsh_prompt.untrusted.tables import INVISIBLE
 FRAMES: Final = (
     "workspace-instructions",
     "instructions",
+    "skills",
     "skill",
     "memory",
     "summary",

@@ -19,11 +19,12 @@ def _characters(ranges: str) -> str:
 _NO_CHARACTERS: Final = " ".join(f"{plane:x}fffe {plane:x}ffff" for plane in range(15))
 
 #: What shows nothing, or turns the line around; what is blank; and what is private: it looks like
-#: whatever a font makes of it, mostly like a box. Tab, newline and spaces are not among them.
+#: whatever a font makes of it, mostly like a box. Half a surrogate pair is no character at all, and
+#: could not be sent. Tab, newline and spaces are not among them.
 INVISIBLE: Final = _characters(
     "0-8 b-1f 7f-9f ad 34f 61c 115f 1160 17b4 17b5 180b-180f 200b-200f 2028-202e 2060-206f 2800 "
-    "3164 e000-f8ff fdd0-fdef fe00-fe0f feff ffa0 fff0-fffc 1107f 13430-13442 16fe4 1bca0-1bca3 "
-    f"1d159 1d173-1d17a e0000-e0fff f0000-10ffff {_NO_CHARACTERS}"
+    "3164 d800-dfff e000-f8ff fdd0-fdef fe00-fe0f feff ffa0 fff0-fffc 1107f 13430-13442 16fe4 "
+    f"1bca0-1bca3 1d159 1d173-1d17a e0000-e0fff f0000-10ffff {_NO_CHARACTERS}"
 )
 
 #: Scripts in which a joiner, or the lack of one, changes how two letters are written: Arabic and

@@ -29,6 +29,20 @@ class Config:
 def contribute_sections():
     return [PromptSection(name="rules", order=10, text="Be precise.")]
 """
+README = """
+```python
+print("Be precise.")
+```
+
+```text
+Be precise.
+```
+
+```toml
+[plugins.config.my-plugin]
+tone = "kind"
+```
+"""
 
 
 def test_every_public_name_fixture_and_check_is_on_the_page() -> None:
@@ -57,9 +71,10 @@ def test_the_tests_on_the_page_pass(
     site.distribution("my-plugin-distribution", **{"my-plugin": "my_plugin_module"})
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     tests = [block for block in blocks if "def test_" in block]
-    assert len(tests) == 4
+    assert len(tests) == 5
+    pytester.path.joinpath("README.md").write_text(README)
     pytester.makepyfile(test_page="\n\n".join(tests))
     path = os.pathsep.join([str(site.folder), str(ROOT)])
     monkeypatch.setenv("PYTHONPATH", path)
     result = pytester.runpytest_subprocess(*kit, "--snapshot-update")
-    result.assert_outcomes(passed=5)
+    result.assert_outcomes(passed=7)
