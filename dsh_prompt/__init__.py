@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dsh_prompt.errors import (
         AssemblyCancelledError,
         AsyncProviderError,
+        BudgetError,
         ConfigError,
         DisposedError,
         DuplicateContributionError,
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
     )
     from dsh_prompt.hookspecs import AsyncCallNext, CallNext, hookimpl, hookspec
     from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+    from dsh_prompt.model.budget import Budget, Priority
     from dsh_prompt.model.context import AssembleContext
     from dsh_prompt.model.contributions import (
         IDENTITY_SECTION,
         PERSONA_SECTION,
+        ContextOrder,
         PromptContext,
         PromptSection,
         SectionOrder,
@@ -76,6 +79,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "errors": (
         "AssemblyCancelledError",
         "AsyncProviderError",
+        "BudgetError",
         "ConfigError",
         "DisposedError",
         "DuplicateContributionError",
@@ -97,10 +101,12 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "hookspecs": ("AsyncCallNext", "CallNext", "hookimpl", "hookspec"),
     "model.assembled": ("AssembledContext", "AssembledSection"),
+    "model.budget": ("Budget", "Priority"),
     "model.context": ("AssembleContext",),
     "model.contributions": (
         "IDENTITY_SECTION",
         "PERSONA_SECTION",
+        "ContextOrder",
         "PromptContext",
         "PromptSection",
         "SectionOrder",
@@ -150,10 +156,13 @@ __all__ = [
     "AssemblyCancelledError",
     "AsyncCallNext",
     "AsyncProviderError",
+    "Budget",
+    "BudgetError",
     "CallNext",
     "ChangeEvent",
     "Config",
     "ConfigError",
+    "ContextOrder",
     "DisposableContext",
     "DisposedError",
     "DuplicateContributionError",
@@ -170,6 +179,7 @@ __all__ = [
     "PluginLoadError",
     "PluginNotFoundError",
     "PluginsConfig",
+    "Priority",
     "PromptAssembly",
     "PromptContext",
     "PromptError",

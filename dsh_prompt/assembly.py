@@ -6,6 +6,8 @@ import logging
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+from dsh_prompt.budgets import apply_budgets
+from dsh_prompt.coroutines import drive
 from dsh_prompt.errors import MultipleCompleteSectionsError, PromptError
 from dsh_prompt.evaluation import evaluate
 from dsh_prompt.invariants import check_assembly
@@ -22,37 +24,56 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from dsh_prompt.evaluation import Run
+    from dsh_prompt.model.budget import Trimmed
     from dsh_prompt.model.tools import ToolProviderResult
     from dsh_prompt.plan import BlocksPlan, Plan
 
 logger = logging.getLogger("dsh_prompt.assembly")
 
 
-async def assemble(plan: Plan, run: Run) -> PromptAssembly:
+def assemble(plan: Plan, run: Run) -> PromptAssembly:
     """Evaluate *plan* for the context of *run*, pass it through the waterfall, check the result.
 
-    The first failure in the fixed order of the steps is the one raised.
+    The first failure in the fixed order of the steps is the one raised. Nothing here waits: it is
+    `assemble_async`, with a coroutine only where a step needs one.
     """
-    if run.context.cancel is not None:
-        run.check_cancelled()
-    assembly, complete = _in_one_go(plan, run) or await _step_by_step(plan, run)
-    listeners = plan.listeners
-    if listeners:
+    begun = _in_one_go(plan, run)
+    assembly, complete = drive(_step_by_step(plan, run)) if begun is None else begun
+    if plan.listeners:
         denied: dict[str, str] = {}
-        assembly, index, result = pass_plainly(listeners, assembly, run.context, denied)
-        if index < len(listeners):
-            waterfall = Waterfall(listeners, run, denied)
+        assembly, index, result = pass_plainly(plan.listeners, assembly, run.context, denied)
+        if index < len(plan.listeners):
+            waterfall = Waterfall(plan.listeners, run, denied)
+            assembly = drive(waterfall.pass_through(assembly, index, result))
+    return _finished(plan, assembly, complete)
+
+
+async def assemble_async(plan: Plan, run: Run) -> PromptAssembly:
+    """Assemble as `assemble` does, and wait for what is async."""
+    assembly, complete = _in_one_go(plan, run) or await _step_by_step(plan, run)
+    if plan.listeners:
+        denied: dict[str, str] = {}
+        assembly, index, result = pass_plainly(plan.listeners, assembly, run.context, denied)
+        if index < len(plan.listeners):
+            waterfall = Waterfall(plan.listeners, run, denied)
             assembly = await waterfall.pass_through(assembly, index, result)
+    return _finished(plan, assembly, complete)
+
+
+def _finished(plan: Plan, assembly: PromptAssembly, complete: Blocks | None) -> PromptAssembly:
+    """Give *assembly* as it came out of the waterfall, with what stands above that, checked."""
     if complete is not None:
         assembly._sections = complete
     if plan.suppressed:
         assembly._contexts = Blocks((), (), plan.contexts.memory)
     if (
         plan.requires_tools
+        or plan.has_budgets
         or type(assembly._sections) is not Blocks
         or type(assembly._contexts) is not Blocks
     ):
         _prune(assembly)
+        apply_budgets(assembly)
     check_assembly(assembly)
     if logger.isEnabledFor(logging.DEBUG):
         _log(assembly)
@@ -64,7 +85,10 @@ def _in_one_go(plan: Plan, run: Run) -> tuple[PromptAssembly, Blocks | None] | N
 
     What was called is kept for `_step_by_step` where one does.
     """
-    if not plan.ahead or run.context.cancel is not None:
+    if run.context.cancel is not None:
+        run.check_cancelled()
+        return None
+    if not plan.ahead:
         return None
     values = run.call_ahead(plan.ahead)
     if len(values) < plan.provider_count:
@@ -99,9 +123,9 @@ def _contributed(
     contexts: Blocks,
     complete: int | None,
 ) -> tuple[PromptAssembly, Blocks | None]:
-    tools, tool_sources = plan.tools.ordered(answers)
+    tools, tool_sources, withheld = plan.tools.ordered(answers)
     sources = plan.variable_sources
-    provenance = Provenance(tools, tool_sources, variables, sources, sources)
+    provenance = Provenance(tools, tool_sources, variables, sources, sources, withheld)
     assembly = PromptAssembly._assembled(
         sections, contexts, tools, variables, provenance, plan.generation
     )
@@ -186,13 +210,18 @@ def _log(assembly: PromptAssembly) -> None:
         logger.debug("assembled generation %s: %s when rendered", assembly.generation, reason)
         return
     logger.debug(
-        "assembled generation %s: sections [%s] contexts [%s] tools [%s] fingerprint %s",
+        "assembled generation %s: sections [%s] contexts [%s] tools [%s]%s fingerprint %s",
         assembly.generation,
         _sizes(assembly._facts("section"), map(len, sections)),
         _sizes(assembly._facts("context"), map(len, contexts)),
         _sizes(assembly._tools, map(tool_size, assembly._tools)),
+        f" trimmed [{_losses(assembly.trimmed)}]" if assembly.trimmed else "",
         digest,
     )
+
+
+def _losses(trimmed: Iterable[Trimmed]) -> str:
+    return ", ".join(f"{one.kind} {one.name}={one.before}->{one.after}" for one in trimmed)
 
 
 def _sizes(items: Iterable[Any], sizes: Iterable[int]) -> str:

@@ -7,12 +7,19 @@ from typing import Final
 
 #: Longer than this, what readers take for one character is somebody's joke.
 _LONGEST: Final = 50
+#: Nor does anybody wave more flags in a row; an even number, as two letters make one.
+_MOST_LETTERS: Final = 2000
 _JOINER: Final = "\u200d"
 _SKIN_TONES: Final = range(0x1F3FB, 0x1F400)
 _TAGS: Final = range(0xE0020, 0xE0080)
 _REGIONS: Final = range(0x1F1E6, 0x1F200)
 _JAMO: Final = range(0x1100, 0x1200)
+_SYLLABLES: Final = range(0xAC00, 0xD7A4)
 _FINAL_JAMO: Final = range(0x1160, 0x1200)
+#: What belongs to the character before it, and is no mark: joiners, and half-width sound marks.
+_ATTACHED: Final = "\u200c\u200d\uff9e\uff9f"
+#: The combining class of the sign that joins the next consonant, in scripts of India.
+_VIRAMA: Final = 9
 
 
 def cut_bytes(text: str, room: int) -> str:
@@ -34,7 +41,7 @@ def cut(text: str, end: int) -> str:
     end = max(end, 0)
     line_end = text.rfind("\n", 0, end + 1)
     if line_end * 2 >= end > 0:
-        return text[:line_end]
+        return text[:line_end].removesuffix("\r")
     nearest = range(end, max(end - _LONGEST, -1), -1)
     return text[: next((index for index in nearest if _is_boundary(text, index)), end)]
 
@@ -44,9 +51,11 @@ def _is_boundary(text: str, index: int) -> bool:
     if not index:
         return True
     before, after = text[index - 1], text[index]
-    if before == _JOINER or _extends(after):
+    if before == _JOINER or _extends(after) or (before, after) == ("\r", "\n"):
         return False
-    if ord(before) in _JAMO and ord(after) in _FINAL_JAMO:
+    if (ord(before) in _JAMO or ord(before) in _SYLLABLES) and ord(after) in _FINAL_JAMO:
+        return False
+    if unicodedata.combining(before) == _VIRAMA and after.isalpha():
         return False
     return not (ord(after) in _REGIONS and _regions_before(text, index) % 2)
 
@@ -54,7 +63,7 @@ def _is_boundary(text: str, index: int) -> bool:
 def _extends(character: str) -> bool:
     code = ord(character)
     return (
-        character == _JOINER
+        character in _ATTACHED
         or code in _SKIN_TONES
         or code in _TAGS
         or unicodedata.category(character).startswith("M")
@@ -63,7 +72,7 @@ def _extends(character: str) -> bool:
 
 def _regions_before(text: str, index: int) -> int:
     """Count the letters of flags that end at *index*: two make a flag."""
-    start = index
-    while start and ord(text[start - 1]) in _REGIONS:
+    start, first = index, max(index - _MOST_LETTERS, 0)
+    while start > first and ord(text[start - 1]) in _REGIONS:
         start -= 1
     return index - start

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dsh_prompt.changes import ChangeEvent
     from dsh_prompt.layers import Layers
     from dsh_prompt.lifecycle import Lifetime
+    from dsh_prompt.model.budget import Budget
     from dsh_prompt.model.contributions import (
         PromptContext,
         PromptSection,
@@ -117,6 +118,7 @@ class DisposableContext(ResourceOwner):
         strategy: Strategy = ...,
         when: When | None = ...,
         requires_tools: Iterable[str] = ...,
+        budget: Budget | None = ...,
         blocking: bool = ...,
     ) -> Registration: ...
     def section(  # type: ignore[misc]
@@ -138,6 +140,7 @@ class DisposableContext(ResourceOwner):
         title: str | None = ...,
         when: When | None = ...,
         requires_tools: Iterable[str] = ...,
+        budget: Budget | None = ...,
         blocking: bool = ...,
     ) -> Registration: ...
     def context(  # type: ignore[misc]

@@ -108,6 +108,7 @@ class BlockEntry(Entry):
             cacheable=self._cacheable(constants),
             strategy=getattr(value, "strategy", "when_non_empty"),
             requires_tools=value.requires_tools,
+            budget=value.budget,
             source=self.source,
         )
         block.template = self._template

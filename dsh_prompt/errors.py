@@ -124,6 +124,36 @@ class InvariantError(PromptError):
         self.scope = scope
 
 
+class BudgetError(PromptError):
+    """Raised for a text that takes more than its budget, where that is to be an error.
+
+    *kind* (``"section"`` or ``"context"``) and *name* tell which one, *plugin* and *scope* (its
+    name) whose it is; *limit* is the field of the `Budget`, *allowed* what that allows, *taken*
+    what the text takes.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "",
+        name: str = "",
+        plugin: str | None = None,
+        scope: str | None = None,
+        limit: str = "",
+        allowed: int = 0,
+        taken: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
+        self.plugin = plugin
+        self.scope = scope
+        self.limit = limit
+        self.allowed = allowed
+        self.taken = taken
+
+
 class ConfigError(PromptError, ValueError):
     """Raised for a configuration or state document that is not what it should be.
 

@@ -9,7 +9,7 @@ from dsh_prompt.coroutines import discard, outcome
 from dsh_prompt.errors import AssemblyCancelledError, PromptError
 from dsh_prompt.model.tools import ToolProviderResult
 from dsh_prompt.providers import OverdueError, WrongTypeError
-from dsh_prompt.running import RunningAssembly
+from dsh_prompt.running import NOBODY, RunningAssembly
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
@@ -30,7 +30,10 @@ class Run(RunningAssembly):
         synchronous: bool,
         timeout: float | None,
     ) -> None:
-        super().__init__(assemblies)
+        # What the base does, without a call for it.
+        self._all = assemblies
+        self.ended = None
+        self.waits_for = NOBODY
         self.context = context
         self.synchronous = synchronous
         self.timeout = timeout

@@ -8,7 +8,7 @@ read it without a lock.
 from __future__ import annotations
 
 from itertools import count, takewhile
-from operator import is_, itemgetter
+from operator import attrgetter, is_, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsh_prompt.entries import variable_of
@@ -17,7 +17,7 @@ from dsh_prompt.model.blocks import Blocks, Memory
 from dsh_prompt.model.tools import CheckedTools
 from dsh_prompt.providers import Provider
 from dsh_prompt.tool_order import order_tools, utf16_key
-from dsh_prompt.tool_registry import ToolRegistry, known_tools, visible_tools
+from dsh_prompt.tool_registry import ToolRegistry, known_tools, visible_tools, withheld_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from dsh_prompt.plugin_block import PluginBlock
 
 
+_budget = attrgetter("budget")
+
+
 class BlocksPlan:
     """Sections or contexts, merged and sorted.
 
@@ -42,6 +45,7 @@ class BlocksPlan:
         "_arrange",
         "blocks",
         "complete",
+        "has_budgets",
         "memory",
         "provider_indexes",
         "providers",
@@ -76,6 +80,7 @@ class BlocksPlan:
             index for index, entry in enumerate(merged) if getattr(entry.value, "complete", False)
         ]
         self.requires_tools = any(block.requires_tools for block in self.blocks)
+        self.has_budgets = any(map(_budget, self.blocks))
 
     def filled(self, results: list[Any]) -> Blocks:
         """Give all blocks, those with providers with their *results*."""
@@ -102,15 +107,17 @@ def _arrangement(texts: Sequence[str | None]) -> itemgetter[tuple[Any, ...]] | N
     return itemgetter(*picks) if is_mixed else None
 
 
-#: Schemas in their final order, and the source of each.
-Ordered: TypeAlias = "tuple[tuple[ToolSchema, ...], tuple[Source, ...]]"
+#: Schemas in their final order, the source of each, and who keeps back what is known besides.
+Ordered: TypeAlias = "tuple[tuple[ToolSchema, ...], tuple[Source, ...], dict[str, Source]]"
+#: Schemas with their sources, the names that are known, and who keeps those back that have no
+#: schema.
+Known: TypeAlias = "tuple[list[tuple[ToolSchema, Source]], list[str], dict[str, Source]]"
 
 
 class ToolsPlan:
     """Tools that are known now, and providers that are asked in every assembly.
 
-    ``steps`` holds, in order, a provider or what needs none: (schemas with sources, known
-    names).
+    ``steps`` holds, in order, a provider or what needs none.
     """
 
     __slots__ = ("_last", "order", "providers", "steps")
@@ -119,13 +126,13 @@ class ToolsPlan:
         self, entries: Iterable[Entry], chain: list[Layer], order: Sequence[str] | None
     ) -> None:
         self.order = order
-        self.steps: list[tuple[list[tuple[ToolSchema, Source]], list[str]] | Provider] = []
+        self.steps: list[Known | Provider] = []
         for entry in entries:
             registry = entry.value.function
             if isinstance(registry, ToolRegistry) and registry.serves(chain[0]):
                 # Taken now, so that tools are of one generation with all the rest.
                 tools = [(tool.value, tool.source) for tool in visible_tools(chain)]
-                self.steps.append((tools, known_tools(chain)))
+                self.steps.append((tools, known_tools(chain), withheld_tools(chain)))
             else:
                 self.steps.append(entry.value)
         self.providers = [step for step in self.steps if isinstance(step, Provider)]
@@ -142,30 +149,31 @@ class ToolsPlan:
         # Nearly always even the results are the same objects.
         if last is not None and (all(map(is_, last[0], results)) or _same(last[0], results)):
             return last[1]
-        tools, known = self._collect(results)
+        tools, known, withheld = self._collect(results)
         pairs = order_tools(tools, known, self.order)
         schemas = tuple(tool for tool, _ in pairs)
         if all(tool.name for tool in schemas):
             schemas = CheckedTools(schemas)
-        ordered = schemas, tuple(source for _, source in pairs)
+        ordered = schemas, tuple(source for _, source in pairs), withheld
         self._last = (results, ordered)
         return ordered
 
-    def _collect(
-        self, results: list[ToolProviderResult]
-    ) -> tuple[list[tuple[ToolSchema, Source]], list[str]]:
+    def _collect(self, results: list[ToolProviderResult]) -> Known:
         tools: list[tuple[ToolSchema, Source]] = []
         known: list[str] = []
+        withheld: dict[str, Source] = {}
         answers = iter(results)
         for step in self.steps:
             if isinstance(step, Provider):
                 result = next(answers)
                 tools += [(schema, step.source) for schema in result.schemas]
                 known += result.names
+                withheld |= dict.fromkeys(result.known_names or (), step.source)
             else:
                 tools += step[0]
                 known += step[1]
-        return tools, known
+                withheld |= step[2]
+        return tools, known, withheld
 
 
 def _same(before: list[ToolProviderResult], now: list[ToolProviderResult]) -> bool:
@@ -186,6 +194,7 @@ class Plan:
         "constants",
         "contexts",
         "generation",
+        "has_budgets",
         "listeners",
         "provider_count",
         "requires_tools",
@@ -227,6 +236,7 @@ class Plan:
         contexts = () if self.suppressed else merged["context"].values()
         self.contexts = BlocksPlan(contexts, self.constants)
         self.requires_tools = self.sections.requires_tools or self.contexts.requires_tools
+        self.has_budgets = self.sections.has_budgets or self.contexts.has_budgets
         # One step decides for both who takes part.
         self.whens = [*self.sections.whens, *self.contexts.whens]
         providers = [
@@ -239,7 +249,7 @@ class Plan:
 
     def variables(self, values: Iterable[str | None]) -> dict[str, str | None]:
         """Give all variables, those with providers with their *values*, which come first."""
-        provided = dict(zip(self.variable_names, values, strict=False))
+        provided = dict(zip(self.variable_names, values))  # noqa: B905 - a keyword takes time
         return {**self.constants, **provided} if self.constants else provided
 
     def _plan_ahead(self) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # The assemblies that the running code is part of: they cannot end while it waits for them.
 _inside: ContextVar[tuple[RunningAssembly, ...]] = ContextVar("_inside", default=())
+NOBODY: frozenset[RunningAssembly] = frozenset()
 # Guards who waits for whom.
 _waiting = Lock()
 
@@ -26,7 +27,7 @@ class RunningAssembly:
         # Made by whoever waits for the end; most assemblies nobody waits for.
         self.ended: Event | None = None
         # What a disposal that was called from inside this assembly waits for.
-        self.waits_for: frozenset[RunningAssembly] = frozenset()
+        self.waits_for = NOBODY
 
     def __enter__(self) -> Self:
         self._all.add(self)

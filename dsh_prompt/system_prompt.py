@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dsh_prompt.assembly import assemble
+from dsh_prompt.assembly import assemble, assemble_async
 from dsh_prompt.config import Config
 from dsh_prompt.coroutines import drive
 from dsh_prompt.disposable import DisposableContext, Scope
@@ -92,7 +92,7 @@ class SystemPrompt(DisposableContext):
         generation = self._layers.generation
         try:
             with Run(self._layers.assemblies, context, True, None) as run:
-                assembly: PromptAssembly = drive(assemble(self._plan(context.scope), run))
+                assembly = assemble(self._plan(context.scope), run)
         except PromptError as error:
             self._note_failure(error, context.scope, generation)
             raise
@@ -117,7 +117,7 @@ class SystemPrompt(DisposableContext):
         generation = self._layers.generation
         try:
             with Run(self._layers.assemblies, context, False, timeout) as run:
-                assembly = await assemble(self._plan(context.scope), run)
+                assembly = await assemble_async(self._plan(context.scope), run)
         except PromptError as error:
             self._note_failure(error, context.scope, generation)
             raise

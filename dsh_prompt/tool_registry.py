@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dsh_prompt.disposable import Scope
     from dsh_prompt.layers import Entry, Layer, Layers
     from dsh_prompt.model.context import AssembleContext
+    from dsh_prompt.model.source import Source
 
 
 class Restriction:
@@ -107,6 +108,19 @@ def visible_tools(chain: list[Layer]) -> list[Entry]:
         for entry in nearest.values()
         if entry.layer is chain[-1] or all(limit.admits(entry.name) for limit in restrictions)
     ]
+
+
+def withheld_tools(chain: list[Layer]) -> dict[str, Source]:
+    """Give the names that restrictions mask from the last layer of *chain*, each with the owner."""
+    restrictions = [entry for layer in chain for entry in layer.holds("restriction")]
+    if not restrictions:
+        return {}
+    visible = {entry.name for entry in visible_tools(chain)}
+    return {
+        name: next(entry.source for entry in restrictions if not entry.value.admits(name))
+        for name in known_tools(chain)
+        if name not in visible
+    }
 
 
 def known_tools(chain: list[Layer], *, loading: bool = False) -> list[str]:

@@ -26,7 +26,17 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: From the leaves to the command. A module, or a package with all that is in it, imports at
 #: module level from its own rank and lower ones only.
 RANKS: tuple[tuple[str, ...], ...] = (
-    ("version", "errors", "coroutines", "changes", "running", "event_loops", "fields", "cutting"),
+    (
+        "version",
+        "errors",
+        "coroutines",
+        "changes",
+        "running",
+        "event_loops",
+        "fields",
+        "cutting",
+        "tokens",
+    ),
     ("untrusted",),
     (
         "config_files",
@@ -43,7 +53,17 @@ RANKS: tuple[tuple[str, ...], ...] = (
         "render.template",
     ),
     ("model", "config", "config_schema", "discovery", "scaffold"),
-    ("render", "tool_registry", "listeners", "waterfall", "evaluation", "invariants"),
+    (
+        "render",
+        "tool_registry",
+        "listeners",
+        "waterfall",
+        "evaluation",
+        "invariants",
+        "trimming",
+        "budgets",
+        "tool_mentions",
+    ),
     ("entries", "plan", "assembly", "registration", "disposal", "lifecycle", "held"),
     ("services", "resources", "disposable", "change_stream", "file_changes"),
     ("plugins",),

@@ -50,6 +50,7 @@ ERRORS: dict[str, tuple[type[BaseException], ...]] = {
     "UndefinedVariableError": (InterpolationError,),
     "MalformedReferenceError": (InterpolationError,),
     "InvariantError": (),
+    "BudgetError": (),
     "ConfigError": (),
     "PluginLoadError": (),
     "PluginNotFoundError": (),

@@ -30,16 +30,17 @@ NAMES = """
 SystemPrompt Config PluginsConfig Scope DisposableContext Registration PluginInfo LoadReport
 SyncReport hookspec hookimpl PromptSection PromptContext ToolSchema ToolProviderResult ToolRegistry
 AssembleContext RuntimeState PromptAssembly AssembledSection AssembledContext Source Fingerprint
-ChangeEvent Key CallNext AsyncCallNext render_prompt render_context_snapshot
+Budget Priority ChangeEvent Key CallNext AsyncCallNext render_prompt render_context_snapshot
 render_context_sections join_context_sections RuntimeContextProjection SectionOrder
+ContextOrder
 PERSONA_SECTION IDENTITY_SECTION TOOL_ORDER_REST
 """
 ERRORS = """
 PromptError DuplicateContributionError InvalidContributionError DisposedError ScopeError
 MultipleCompleteSectionsError ToolOrderError ReservedToolNameError ProviderError
 AsyncProviderError AssemblyCancelledError InterpolationError UnknownVariableError
-UndefinedVariableError MalformedReferenceError InvariantError ConfigError PluginLoadError
-PluginNotFoundError PluginConflictError
+UndefinedVariableError MalformedReferenceError InvariantError BudgetError ConfigError
+PluginLoadError PluginNotFoundError PluginConflictError
 """
 PUBLIC = sorted([*NAMES.split(), *ERRORS.split()])
 
@@ -232,7 +233,7 @@ def test_the_async_twin_of_a_method_has_its_signature(name: str) -> None:
         (
             PromptAssembly,
             """sections contexts tools variables source_of deny denied authorize fingerprint
-            to_dict from_dict generation get""",
+            to_dict from_dict generation get trimmed""",
         ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -269,9 +270,15 @@ def test_a_scope_and_a_host_are_disposable_contexts() -> None:
         (
             "PromptSection",
             """name order text complete literal cacheable title strategy when requires_tools
-            blocking""",
+            budget blocking""",
         ),
-        ("PromptContext", "name order text literal title when requires_tools blocking"),
+        ("PromptContext", "name order text literal title when requires_tools budget blocking"),
+        (
+            "AssembledSection",
+            "name text order title literal cacheable requires_tools budget source",
+        ),
+        ("AssembledContext", "name text order title literal requires_tools budget source"),
+        ("Budget", "max_chars max_tokens max_items overflow priority"),
     ],
 )
 def test_a_value_has_the_fields_of_the_contract(name: str, fields: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from dsh_prompt.cli.check import check_command
 from dsh_prompt.cli.check_plugin import check_plugin_command
 from dsh_prompt.cli.exits import Commands
 from dsh_prompt.cli.new import new_command
@@ -52,6 +53,7 @@ def main() -> None:
     Examples:
       dsh-prompt render
       dsh-prompt plugins
+      dsh-prompt check
       dsh-prompt trust
       dsh-prompt new open-files --kind context
     """  # noqa: D301 - click's mark for lines that stay as they are
@@ -60,6 +62,7 @@ def main() -> None:
 main.add_command(render_command)
 main.add_command(watch_command)
 main.add_command(plugins_command)
+main.add_command(check_command)
 main.add_command(check_plugin_command)
 main.add_command(trust_command)
 main.add_command(schema_command)

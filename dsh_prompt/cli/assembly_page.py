@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 
 def assembly_page(assembly: PromptAssembly, destination: Destination) -> str:
-    """Lay out the whole model input: three tables, then system prompt, snapshot and tools."""
+    """Lay out the whole model input: tables, then system prompt, snapshot and tools."""
     page = Page(destination)
     _sections_table(page, assembly)
     _contexts_table(page, assembly)
     _tools_table(page, assembly)
+    _trimmed_table(page, assembly)
     _system_prompt(page, assembly)
     page.rule("Context snapshot")
     page.text(join_context_sections(render_context_sections(assembly)) or "(empty)")
@@ -128,6 +129,15 @@ def _tools_table(page: Page, assembly: PromptAssembly) -> None:
         for place, (tool, size) in enumerate(zip(assembly.tools, sizes, strict=True), 1)
     ]
     page.table((*columns, "Denied") if denied else columns, rows)
+
+
+def _trimmed_table(page: Page, assembly: PromptAssembly) -> None:
+    """Tell what took more than its budget; most assemblies have nothing of the kind."""
+    trimmed = assembly.trimmed
+    if trimmed:
+        page.heading(f"Over budget: {_count(trimmed, 'text')}")
+        rows = [(one.kind, one.name, one.how, one.before, one.after) for one in trimmed]
+        page.table(("Kind", "Name", "Result", "Before", "After"), rows)
 
 
 def owner(source: Source | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 
+from dsh_prompt.model.budget import Budget
 from dsh_prompt.model.contributions import WHEN_NON_EMPTY, Strategy, as_tool_names
 from dsh_prompt.model.source import Source
 
@@ -29,6 +30,7 @@ class AssembledSection:
     literal: bool = attrs.field(default=False, kw_only=True)
     cacheable: bool = attrs.field(default=False, kw_only=True)
     requires_tools: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=as_tool_names)
+    budget: Budget | None = attrs.field(default=None, kw_only=True)
     source: Source | None = attrs.field(default=None, kw_only=True)
     strategy: Strategy = attrs.field(default=WHEN_NON_EMPTY, kw_only=True)
     _block: Block | None = attrs.field(default=None, init=False, repr=False, eq=False)
@@ -44,6 +46,7 @@ class AssembledContext:
     title: str | None = attrs.field(default=None, kw_only=True)
     literal: bool = attrs.field(default=False, kw_only=True)
     requires_tools: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=as_tool_names)
+    budget: Budget | None = attrs.field(default=None, kw_only=True)
     source: Source | None = attrs.field(default=None, kw_only=True)
     _block: Block | None = attrs.field(default=None, init=False, repr=False, eq=False)
 
@@ -58,6 +61,7 @@ def assembled_section(block: Block, text: str) -> AssembledSection:
         literal=block.literal,
         cacheable=block.cacheable,
         requires_tools=block.requires_tools,
+        budget=block.budget,
         source=block.source,
         strategy=block.strategy,
     )
@@ -74,6 +78,7 @@ def assembled_context(block: Block, text: str) -> AssembledContext:
         title=block.title,
         literal=block.literal,
         requires_tools=block.requires_tools,
+        budget=block.budget,
         source=block.source,
     )
     context._block = block
@@ -88,6 +93,7 @@ _CONTEXT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("literal", (bool,), "a boolean"),
     ("source", (Source, type(None)), "a Source or None"),
     ("requires_tools", (tuple,), "a tuple of tool names"),
+    ("budget", (Budget, type(None)), "a Budget or None"),
 )
 _SECTION_FIELDS = (
     *_CONTEXT_FIELDS,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dsh_prompt.model.budget import Budget
     from dsh_prompt.model.contributions import Strategy
     from dsh_prompt.model.source import Source
     from dsh_prompt.render.prompt import Rendering
@@ -17,6 +18,7 @@ class Block:
     """All of a section or context but its text: shared by the assemblies of one plan."""
 
     __slots__ = (
+        "budget",
         "cacheable",
         "kind",
         "literal",
@@ -42,6 +44,7 @@ class Block:
         cacheable: bool,
         strategy: Strategy,
         requires_tools: tuple[str, ...],
+        budget: Budget | None,
         source: Source,
     ) -> None:
         self.kind = kind
@@ -52,6 +55,7 @@ class Block:
         self.cacheable = cacheable
         self.strategy: Strategy = strategy
         self.requires_tools = requires_tools
+        self.budget = budget
         self.source = source
         # The last text, the last one that came back, as parsed, and what that was rendered to
         # with which values. Gone with the plan, so that nothing of an unloaded plugin stays.

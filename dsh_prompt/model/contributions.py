@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import attrs
 
 from dsh_prompt.errors import InvalidContributionError
+from dsh_prompt.model.budget import Budget
 
 if TYPE_CHECKING:
     from dsh_prompt.model.context import AssembleContext
@@ -46,6 +47,19 @@ class SectionOrder(IntEnum):
     TOOL_GUIDANCE = 100
 
 
+class ContextOrder(IntEnum):
+    """Orders of first-party runtime contexts; any finite number is valid for everybody else."""
+
+    ENVIRONMENT = 10
+    REPOSITORY = 20
+    PERMISSIONS = 100
+    TODOS = 110
+    SUMMARY = 120
+    MEMORY = 130
+    SKILLS = 140
+    SUBAGENTS = 150
+
+
 def check_ordinary(kind: str, name: object, order: object, text: object) -> None:
     """Check what every section and context says; raises `InvalidContributionError`."""
     is_number = isinstance(order, int | float) and not isinstance(order, bool)
@@ -71,6 +85,10 @@ def _check(kind: str, block: PromptSection | PromptContext) -> None:
     if block.title is not None and not isinstance(block.title, str):
         raise InvalidContributionError(
             f'prompt {kind} "{block.name}" title must be a str, not {block.title!r}'
+        )
+    if block.budget is not None and not isinstance(block.budget, Budget):
+        raise InvalidContributionError(
+            f'prompt {kind} "{block.name}" budget must be a Budget, not {block.budget!r}'
         )
 
 
@@ -100,8 +118,9 @@ class PromptSection:
     braces as they are. *cacheable* tells whether it belongs to the stable prefix (None: a
     ``str`` that references constant variables only). *title* renders a ``## title`` heading,
     which ``strategy="always"`` keeps over an empty text. *when* leaves the section out if
-    false, *requires_tools* if one of those tools is not in the final tool list.
-    ``blocking=True`` runs the provider in a worker thread under ``assemble_async``.
+    false, *requires_tools* if one of those tools is not in the final tool list; *budget*
+    bounds what its text may take. ``blocking=True`` runs the provider in a worker thread
+    under ``assemble_async``.
 
     Raises `InvalidContributionError` for anything that could never be assembled.
     """
@@ -116,6 +135,7 @@ class PromptSection:
     strategy: Strategy = attrs.field(default=WHEN_NON_EMPTY, kw_only=True)
     when: When | None = attrs.field(default=None, kw_only=True)
     requires_tools: tuple[str, ...] = attrs.field(default=(), converter=as_tool_names, kw_only=True)
+    budget: Budget | None = attrs.field(default=None, kw_only=True)
     blocking: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
@@ -125,9 +145,10 @@ class PromptSection:
                 f'prompt section "{self.name}" strategy must be "when_non_empty" or "always", '
                 f"not {self.strategy!r}"
             )
-        if self.complete and self.requires_tools:
+        if self.complete and (self.requires_tools or self.budget is not None):
+            what = "requires_tools" if self.requires_tools else "a budget"
             raise InvalidContributionError(
-                f'prompt section "{self.name}" is complete, so it may not have requires_tools'
+                f'prompt section "{self.name}" is complete, so it may not have {what}'
             )
 
 
@@ -145,6 +166,7 @@ class PromptContext:
     title: str | None = attrs.field(default=None, kw_only=True)
     when: When | None = attrs.field(default=None, kw_only=True)
     requires_tools: tuple[str, ...] = attrs.field(default=(), converter=as_tool_names, kw_only=True)
+    budget: Budget | None = attrs.field(default=None, kw_only=True)
     blocking: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:

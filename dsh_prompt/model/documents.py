@@ -10,6 +10,7 @@ import attrs
 
 from dsh_prompt.errors import ConfigError
 from dsh_prompt.model.assembled import AssembledContext, AssembledSection, complaint
+from dsh_prompt.model.budget import Budget, Trimmed
 from dsh_prompt.model.prompt_assembly import PromptAssembly
 from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.source import Source
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
     from dsh_prompt.model.keys import Key
 
-_SECTION_FIELDS = tuple(field.name for field in attrs.fields(AssembledSection) if field.init)
-_CONTEXT_FIELDS = tuple(field.name for field in attrs.fields(AssembledContext) if field.init)
+# A budget is written where there is one, and so is what was trimmed.
+_SECTION_FIELDS, _CONTEXT_FIELDS = (
+    tuple(field.name for field in attrs.fields(cls) if field.init and field.name != "budget")
+    for cls in (AssembledSection, AssembledContext)
+)
 
 
 def assembly_to_dict(assembly: PromptAssembly) -> dict[str, Any]:
@@ -29,6 +33,7 @@ def assembly_to_dict(assembly: PromptAssembly) -> dict[str, Any]:
     provenance = assembly._provenance or Provenance()
     encoded, left_out = _encode(assembly._values or {})
     variables = assembly._variables
+    trimmed = [attrs.asdict(one) for one in assembly._trimmed]
     return {
         "sections": [_block_to_dict(item, _SECTION_FIELDS) for item in assembly.sections],
         "contexts": [_block_to_dict(item, _CONTEXT_FIELDS) for item in assembly.contexts],
@@ -48,6 +53,7 @@ def assembly_to_dict(assembly: PromptAssembly) -> dict[str, Any]:
         "generation": assembly.generation,
         "keys": dict(sorted({**assembly._encoded, **encoded}.items())),
         "left_out": sorted({*assembly._left_out, *left_out}),
+        **({"trimmed": trimmed} if trimmed else {}),
     }
 
 
@@ -69,6 +75,9 @@ def _block_to_dict(
     values = {name: getattr(block, name) for name in fields}
     values["requires_tools"] = list(block.requires_tools)
     values["source"] = None if block.source is None else block.source.to_dict()
+    if block.budget is not None:
+        budget = attrs.asdict(block.budget)
+        values["budget"] = {**budget, "priority": int(block.budget.priority)}
     return values
 
 
@@ -83,8 +92,8 @@ def assembly_from_dict(data: Mapping[str, Any], keys: Iterable[Key[Any]] = ()) -
 def _assembly_from_dict(data: Mapping[str, Any], keys: dict[str, Key[Any]]) -> PromptAssembly:
     tools = [(ToolSchema.from_dict(_without_source(item)), item) for item in data["tools"]]
     assembly = PromptAssembly(
-        [AssembledSection(**_with_source(item)) for item in data["sections"]],
-        [AssembledContext(**_with_source(item)) for item in data["contexts"]],
+        [AssembledSection(**_built(item)) for item in data["sections"]],
+        [AssembledContext(**_built(item)) for item in data["contexts"]],
         [tool for tool, _ in tools],
         data["variables"],
     )
@@ -102,6 +111,7 @@ def _assembly_from_dict(data: Mapping[str, Any], keys: dict[str, Key[Any]]) -> P
         assembly[key] = value if key.codec is None else key.codec.decode(value)
     assembly._encoded = {name: v for name, v in data["keys"].items() if name not in keys}
     assembly._left_out = tuple(data["left_out"])
+    assembly._trimmed = tuple(Trimmed(**one) for one in data.get("trimmed", ()))
     _check(assembly)
     return assembly
 
@@ -130,8 +140,9 @@ def _source(item: Mapping[str, Any]) -> Source | None:
     return None if item["source"] is None else Source(**item["source"])
 
 
-def _with_source(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {**item, "source": _source(item)}
+def _built(item: Mapping[str, Any]) -> dict[str, Any]:
+    budget = {"budget": Budget(**item["budget"])} if "budget" in item else {}
+    return {**item, "source": _source(item), **budget}
 
 
 def _without_source(item: Mapping[str, Any]) -> dict[str, Any]:

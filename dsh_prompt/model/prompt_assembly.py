@@ -19,6 +19,7 @@ from dsh_prompt.model.provenance import Provenance
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dsh_prompt.model.budget import Trimmed
     from dsh_prompt.model.source import Source
     from dsh_prompt.model.tools import ToolSchema
     from dsh_prompt.render.fingerprint import Fingerprint
@@ -44,6 +45,7 @@ class PromptAssembly(Keyed):
         "_sections",
         "_tools",
         "_touched",
+        "_trimmed",
         "_variables",
         "generation",
     )
@@ -67,6 +69,7 @@ class PromptAssembly(Keyed):
         # What `from_dict` found and cannot decode without the key, and what was left out.
         self._encoded: Mapping[str, Any] = {}
         self._left_out: tuple[str, ...] = ()
+        self._trimmed: tuple[Trimmed, ...] = ()
         self.generation: int | None = None
 
     @classmethod
@@ -85,6 +88,7 @@ class PromptAssembly(Keyed):
         assembly._denied = None
         assembly._encoded = {}
         assembly._left_out = ()
+        assembly._trimmed = ()
         assembly._sections = sections
         assembly._contexts = contexts
         assembly._tools = tools
@@ -148,6 +152,11 @@ class PromptAssembly(Keyed):
     def variables(self, variables: Mapping[str, str | None]) -> None:
         self._touched = True
         self._variables = dict(variables)
+
+    @property
+    def trimmed(self) -> tuple[Trimmed, ...]:
+        """What took more than its budget, and was cut or left out, in order."""
+        return self._trimmed
 
     @property
     def denied(self) -> Mapping[str, str]:
@@ -287,8 +296,11 @@ def replace_assembly(
     if assembly is not previous:
         if previous._denied:
             assembly._denied = {**previous._denied, **(assembly._denied or {})}
-        if assembly._provenance is None and previous._provenance is not None:
-            assembly._provenance = previous._provenance.copy()
+        if previous._provenance is not None:
+            if assembly._provenance is None:
+                assembly._provenance = previous._provenance.copy()
+            else:
+                assembly._provenance.follow(previous._provenance)
         assembly.generation = previous.generation
     if held or assembly is not previous:
         assembly._touched = True

@@ -24,11 +24,14 @@ class Provenance:
         "_changes",
         "_last",
         "_tool_index",
+        "_tool_lists",
         "_tools",
         "_variable_sources",
         "_variables",
+        "contributed",
         "faults",
         "registered",
+        "withheld",
     )
 
     def __init__(
@@ -38,7 +41,14 @@ class Provenance:
         variables: Mapping[str, str | None] = {},
         variable_sources: Mapping[str, Source] = {},
         registered: Mapping[str, Source] = {},
+        withheld: Mapping[str, Source] = {},
     ) -> None:
+        #: The tools before the waterfall; for each name that is known, but not among them, who
+        #: keeps it back.
+        self.contributed = tools
+        self.withheld = withheld
+        # The lists that listeners left, each with the listener.
+        self._tool_lists: tuple[tuple[list[ToolSchema], Source], ...] = ()
         self._tools = tools, tool_sources
         self._tool_index: dict[int, tuple[ToolSchema, list[Source]]] | None = None
         #: The registered variables, whose names were checked then.
@@ -70,11 +80,28 @@ class Provenance:
             _, sources = self._index.get(id(tool), (tool, []))
             yield sources[min(occurrence, len(sources) - 1)] if sources else None
 
-    def attribute_tools(self, tools: Iterable[ToolSchema], source: Source) -> None:
-        """Record *source* for the *tools* that nobody owns yet."""
+    def attribute_tools(self, tools: list[ToolSchema], source: Source) -> None:
+        """Record *source* for the *tools* that nobody owns yet, and that it left this list."""
         index = self._index
         for tool in tools:
             index.setdefault(id(tool), (tool, [source]))
+        if not self._tool_lists or self._tool_lists[-1][0] != tools:
+            self._tool_lists = (*self._tool_lists, (list(tools), source))
+
+    def remover(self, name: str) -> Source | None:
+        """Give the listener that took the contributed tool *name* out of the list last."""
+        culprit, was_there = None, True
+        for tools, source in self._tool_lists:
+            is_there = any(getattr(tool, "name", None) == name for tool in tools)
+            if was_there and not is_there:
+                culprit = source
+            was_there = is_there
+        return culprit
+
+    def follow(self, previous: Provenance) -> None:
+        """Go on with what *previous* knows of the tools that were there before."""
+        self.contributed, self.withheld = previous.contributed, previous.withheld
+        self._tool_lists = previous._tool_lists
 
     def attribute_variables(self, variables: Mapping[str, str | None], source: Source) -> None:
         """Record *source* for the *variables* that changed since the last call."""
@@ -125,4 +152,5 @@ class Provenance:
         variable_sources = self.variable_sources
         copied = Provenance(tools, sources, self._variables, variable_sources, self.registered)
         copied.faults = dict(self.faults)
+        copied.follow(self)
         return copied

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from dsh_prompt.errors import InvariantError, ProviderError, text_of
+from dsh_prompt.errors import BudgetError, InvariantError, ProviderError, text_of
 
 if TYPE_CHECKING:
     from dsh_prompt.disposable import Scope
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from dsh_prompt.plugins.manager import PluginManager
 
 logger = logging.getLogger("dsh_prompt.plugins")
+
+#: The errors that say which plugin made an assembly fail.
+_BLAMING = (ProviderError, InvariantError, BudgetError)
 
 
 class Failures:
@@ -32,7 +35,7 @@ class Failures:
 
         It was begun at *generation*: a plugin that came later had no part in it.
         """
-        if not isinstance(error, ProviderError | InvariantError) or error.plugin is None:
+        if not isinstance(error, _BLAMING) or error.plugin is None:
             return
         layers = self._plugins.layers
         with layers.lock:

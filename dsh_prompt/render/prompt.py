@@ -123,6 +123,15 @@ def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) 
     return text if block.title is None else _titled(block, text)
 
 
+def block_text(block: Block, text: str, variables: Mapping[str, str | None]) -> str:
+    """Give *text* of *block* as the model gets it, without the title.
+
+    Raises `InterpolationError` for the first bad reference.
+    """
+    template = _parsed(block, text)
+    return text if template.is_plain else _interpolated(block, template, variables, block.source)
+
+
 def _titled(block: Block, text: str) -> str:
     return with_title(block.title or "", text, block.strategy)
 
@@ -147,15 +156,17 @@ def _interpolated(
     return text
 
 
-def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:
-    """Render what a listener may have edited."""
+def item_text(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:
+    """Give the text of *item*, which a listener may have edited, as `block_text` does."""
     block: Block | None = item._block
     if block is not None and (block.literal, block.name) == (item.literal, item.name):
-        rendered = _interpolated(block, _parsed(block, item.text), variables, item.source)
-    else:
-        template = parse(item.text, literal=item.literal)
-        values = template.values(variables)
-        rendered = template.render(values, variables, kind, item.name, item.source)
+        return _interpolated(block, _parsed(block, item.text), variables, item.source)
+    template = parse(item.text, literal=item.literal)
+    return template.render(template.values(variables), variables, kind, item.name, item.source)
+
+
+def _render_item(kind: str, item: Any, variables: Mapping[str, str | None]) -> str:
+    rendered = item_text(kind, item, variables)
     if item.title is None:
         return rendered
     return with_title(item.title, rendered, getattr(item, "strategy", "when_non_empty"))

@@ -125,6 +125,31 @@ def test_the_table_tells_owner_order_size_and_prefix(run: Run) -> None:
     assert any(row[:4] == ["place", *owner] and row[-1] == "no" for row in rows)
 
 
+LONG = """
+@hookimpl
+def contribute_contexts(ctx):
+    budget = Budget(max_chars=60)
+    return [
+        PromptContext(name="long", order=20, text="word " * 100, budget=budget),
+        PromptContext(name="gone", order=30, text="x" * 70, budget=Budget(max_items=0)),
+        PromptContext(name="left", order=40, text="- x", budget=Budget(max_items=0)),
+    ]
+"""
+
+
+def test_the_table_and_json_tell_what_was_over_its_budget(run: Run, site: Site) -> None:
+    """Where there is anything to tell."""
+    assert "Over budget" not in run("render", "--format", "table").text
+    site.add("long", LONG)
+    page = run("render", "--format", "table").text
+    rows = [line.split() for line in page.splitlines()]
+    assert "Over budget: 2 texts" in page
+    assert ["context", "long", "truncated", "500", "60"] in rows
+    assert ["context", "left", "dropped", "3", "0"] in rows
+    document = json.loads(run("render", "--format", "json").out)
+    assert [one["name"] for one in document["trimmed"]] == ["long", "left"]
+
+
 @pytest.mark.usefixtures("demo")
 def test_the_table_is_followed_by_the_texts(run: Run, workdir: Path) -> None:
     """Below the tables stand system prompt, snapshot and tools themselves."""
