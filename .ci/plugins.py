@@ -21,9 +21,14 @@ def main(command: list[str]) -> int:
         return subprocess.call([*command[1:], *(Path(folder).name for folder in FOLDERS)])
     if command[0] != "--each":
         return subprocess.call([*command, *FOLDERS])
-    environment = os.environ | {"MYPYPATH": os.pathsep.join(FOLDERS)}
-    codes = [subprocess.call([*command[1:], folder], env=environment) for folder in FOLDERS]
+    codes = [_call_for(folder, command[1:]) for folder in FOLDERS]
     return next(filter(None, codes), 0)
+
+
+def _call_for(folder: str, command: list[str]) -> int:
+    # Tests import modules beside them.
+    path = os.pathsep.join([*FOLDERS, f"{folder}/tests"])
+    return subprocess.call([*command, folder], env=os.environ | {"MYPYPATH": path})
 
 
 if __name__ == "__main__":
