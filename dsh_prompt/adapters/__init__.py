@@ -16,10 +16,14 @@ from dsh_prompt.adapters.preflight import OnInvalid, PreflightError, Problem
 from dsh_prompt.adapters.registry import adapter
 from dsh_prompt.adapters.request import Request
 from dsh_prompt.adapters.responses import openai_responses
+from dsh_prompt.model.deferred import DEFERRED, Deferred, FoundTools
 
 __all__ = [
+    "DEFERRED",
     "Adapter",
+    "Deferred",
     "Figure",
+    "FoundTools",
     "Limits",
     "OnInvalid",
     "PreflightError",

@@ -10,6 +10,13 @@
 - No argument can say that some tools are denied; that all are, ``tool_choice`` can. It leaves the
   cache of tools and system as it is, not that of the messages. Source: the same page.
 - `max_tokens` has to be there. Give it as an option; otherwise it is 4096.
+- Tools that are held back have `defer_loading`: the model does not see them, and they are no part
+  of the cached prefix, until the history has a `tool_reference` to them, which the results of a
+  search for tools become. So a tool that is opened costs no cache. A tool without the mark has to
+  be there, and one with it cannot be marked for the cache. Sources: the documentation,
+  agents-and-tools/tool-use/tool-search-tool and tool-use-with-prompt-caching; the API's message,
+  in https://github.com/router-for-me/CLIProxyAPI/issues/4561. For a model that does not know this
+  (before Claude 4.5), ``attrs.evolve(anthropic_messages, defers=False)`` leaves them out.
 - All results of one reply's calls go into one message of the user. Source: the documentation,
   agents-and-tools/tool-use/handle-tool-calls.
 """
@@ -23,6 +30,8 @@ import attrs
 from dsh_prompt.adapters.base import BuiltIn
 from dsh_prompt.adapters.calls import called, field, part, plain
 from dsh_prompt.adapters.limits import ANTHROPIC
+from dsh_prompt.adapters.references import referenced, with_references_to
+from dsh_prompt.model.deferred import DEFERRED, FoundTools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
     from dsh_prompt.adapters.calls import ToolCall, ToolResult
     from dsh_prompt.adapters.preflight import SentTool
     from dsh_prompt.adapters.schemas import Complaint
+    from dsh_prompt.model.prompt_assembly import PromptAssembly
 
 DEFAULT_MAX_TOKENS = 4096
 
@@ -41,24 +51,43 @@ _MARKABLE = ("document", "image", "search_result", "tool_result", "tool_use")
 
 @attrs.frozen
 class AnthropicMessages(BuiltIn):
-    """The adapter: see the module."""
+    """The adapter: see the module. *defers*: the model knows tools that are deferred."""
 
     slots = ("messages", "system", "tools")
+
+    defers: bool = True
 
     def _body(self, parts: Parts) -> Mapping[str, Any]:
         marks, mark = self._marks(parts), _mark_beside(parts)
         body: dict[str, Any] = {"model": parts.model, "max_tokens": DEFAULT_MAX_TOKENS}
         if system := _system(parts, mark if "prefix" in marks else None):
             body["system"] = system
+        held, messages = self._held(parts), parts.messages
         if parts.tools:
-            tools = [_tool(tool) for tool in parts.tools]
-            body["tools"] = [*tools[:-1], tools[-1] | mark] if "tools" in marks else tools
+            tools = [_tool(tool, held) for tool in parts.tools]
+            body["tools"] = _marked_tools(tools, mark) if "tools" in marks else tools
         if parts.allowed == []:
             body["tool_choice"] = {"type": "none"}
-        messages = parts.messages
         if "message" in marks:
             messages = [*messages[:-1], _marked(messages[-1], mark)]
-        return body | {"messages": messages} | parts.options
+        return body | {"messages": with_references_to(held, messages)} | parts.options
+
+    def _left_out(self, assembly: PromptAssembly) -> frozenset[str]:
+        return frozenset() if self.defers else super()._left_out(assembly)
+
+    def _held(self, parts: Parts) -> frozenset[str]:
+        """Give the sent names of the tools to defer.
+
+        A tool that the history opens is one of them: it is open by that, and the prefix stays.
+        """
+        if not self.defers:
+            return frozenset()
+        deferred = parts.assembly.get(DEFERRED)
+        held = frozenset() if deferred is None else deferred.names
+        opened = referenced(parts.messages)
+        names = {t.name for t in parts.tools if t.schema.name in held or t.name in opened}
+        # A request in which all tools are deferred is refused.
+        return frozenset(names) if len(names) < len(parts.tools) else frozenset()
 
     def _marks(self, parts: Parts) -> set[str]:
         """Tell which places to mark: those that there are, the best ones first."""
@@ -104,17 +133,33 @@ class AnthropicMessages(BuiltIn):
             {
                 "type": "tool_result",
                 "tool_use_id": call.id,
-                "content": output,
+                "content": self._references(output) if self.defers and not is_error else output,
                 **({"is_error": True} if is_error else {}),
             }
             for call, output, is_error in results
         ]
         return [{"role": "user", "content": blocks}] if blocks else []
 
+    def _references(self, output: str) -> str | list[dict[str, str]]:
+        """Give the references to found tools; text, where the request may not know them so."""
+        found = output.schemas if isinstance(output, FoundTools) else ()
+        sent = self.sent_names(found)
+        if any(name != own for own, name in sent.items()):
+            return output
+        names = [tool.name for tool in found if tool.name in sent]  # the best ones first
+        return [{"type": "tool_reference", "tool_name": name} for name in names] or output
 
-def _tool(tool: SentTool) -> dict[str, Any]:
+
+def _tool(tool: SentTool, held: frozenset[str]) -> dict[str, Any]:
     described = {"description": tool.schema.description} if tool.schema.description else {}
-    return {"name": tool.name, **described, "input_schema": tool.parameters}
+    deferred = {"defer_loading": True} if tool.name in held else {}
+    return {"name": tool.name, **described, "input_schema": tool.parameters, **deferred}
+
+
+def _marked_tools(tools: list[dict[str, Any]], mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give *tools* with the last one marked that is not deferred: those are not in the prefix."""
+    last = max(place for place, tool in enumerate(tools) if "defer_loading" not in tool)
+    return [*tools[:last], {**tools[last], **mark}, *tools[last + 1 :]]
 
 
 def _system(parts: Parts, mark: Mapping[str, Any] | None) -> str | list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import attrs
 from dsh_prompt.adapters.calls import plain
 from dsh_prompt.adapters.preflight import check_request, checked_tools, names_to_send
 from dsh_prompt.adapters.request import Request
+from dsh_prompt.model.deferred import DEFERRED
 from dsh_prompt.render.fingerprint import stable_count
 from dsh_prompt.render.prompt import render_sections
 
@@ -129,7 +130,9 @@ class BuiltIn(Adapter):
         """Make a request: see `Adapter`, and the module for what becomes of what."""
         if taken := [slot for slot in self.slots if slot in options]:
             raise TypeError(f"{self.name} fills {', '.join(taken)} itself")
-        tools, skipped = checked_tools(assembly, self.limits, self.name, on_invalid)
+        tools, skipped = checked_tools(
+            assembly, self.limits, self.name, on_invalid, self._left_out(assembly)
+        )
         history = [plain(message) for message in messages]
         parts = Parts(assembly, model, history, tools, cache, options)
         body = self._body(parts)
@@ -139,6 +142,11 @@ class BuiltIn(Adapter):
 
     def _body(self, parts: Parts) -> Mapping[str, Any]:
         raise NotImplementedError
+
+    def _left_out(self, assembly: PromptAssembly) -> frozenset[str]:
+        """Name the tools that the request does not hold: those held back, if it cannot say so."""
+        deferred = assembly.get(DEFERRED)
+        return frozenset() if deferred is None else deferred.names
 
     def _complaints(self, _body: Mapping[str, Any]) -> Iterable[Complaint]:
         """Say what of the history and the options this provider would refuse."""

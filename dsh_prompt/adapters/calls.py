@@ -57,7 +57,8 @@ def _refuse(constant: str) -> object:
 def mended(value: Any) -> Any:
     """Give *value*, a JSON, with half surrogate pairs replaced: they are no text, so no JSON."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value if text == value else text  # a text that says more stays what it is
     if isinstance(value, Mapping):
         return {mended(key): mended(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -15,7 +15,7 @@ from dsh_prompt.errors import PromptError, quoted
 from dsh_prompt.model.source import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from dsh_prompt.adapters.limits import Limits
     from dsh_prompt.adapters.schemas import Complaint
@@ -70,16 +70,22 @@ class SentTool:
 
 
 def checked_tools(
-    assembly: PromptAssembly, limits: Limits, adapter: str, on_invalid: OnInvalid
+    assembly: PromptAssembly,
+    limits: Limits,
+    adapter: str,
+    on_invalid: OnInvalid,
+    left_out: Collection[str] = (),
 ) -> tuple[list[SentTool], tuple[Problem, ...]]:
     """Give the tools to send, and the problems of those that are left out.
 
     Raises `PreflightError` with all problems, if *on_invalid* is ``"raise"``; with ``"skip"``
-    a bad tool is left out, and logged. Of two tools of one name, the first is sent.
+    a bad tool is left out, and logged. Of two tools of one name, the first is sent. Those named
+    in *left_out* are not looked at.
     """
     if on_invalid not in ("raise", "skip"):
         raise ValueError(f'on_invalid must be "raise" or "skip", not {on_invalid!r}')
-    good, found = _sorted_out(assembly._tools, limits)
+    tools = [tool for tool in assembly._tools if tool.name not in left_out]
+    good, found = _sorted_out(tools, limits)
     problems = [
         Problem(name, describe(assembly.source_of("tool", name)), text, source)
         for name, text, source in found
@@ -135,8 +141,11 @@ def check_request(
 
 
 def names_to_send(tools: Iterable[ToolSchema], limits: Limits) -> dict[str, str]:
-    """Give the names by which *tools* are sent, by their own; not of those that are refused."""
-    good, _ = _sorted_out(tools, limits)
+    """Give the names by which *tools* are sent, by their own; not of those that are refused.
+
+    However many they are: some may be held back.
+    """
+    good, _ = _sorted_out(tools, attrs.evolve(limits, max_tools=None))
     return sent_names((tool.name for tool, _ in good), limits)
 
 

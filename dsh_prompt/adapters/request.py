@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from dsh_prompt.model.deferred import DEFERRED
 from dsh_prompt.model.frozen_json import FrozenDict, FrozenList, frozen_dict, frozen_list, thaw
 
 if TYPE_CHECKING:
@@ -78,5 +79,11 @@ class Request(Mapping[str, Any]):
         name = self.original_name(call.sent_name)
         refusal = self.assembly.authorize(name)
         if refusal is None and call.sent_name not in self.names:
-            refusal = f'tool "{name}" was left out of this request'
+            refusal = self._why_left_out(name)
         return attrs.evolve(call, name=name, refusal=refusal)
+
+    def _why_left_out(self, name: str) -> str:
+        deferred = self.assembly.get(DEFERRED)
+        if deferred is not None and name in deferred.names:
+            return f'tool "{name}" is held back: "{deferred.search}" opens and calls it'
+        return f'tool "{name}" was left out of this request'

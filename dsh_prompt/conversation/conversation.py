@@ -15,6 +15,7 @@ from dsh_prompt.adapters.request import Request, frozen
 from dsh_prompt.conversation.pin import Pin
 from dsh_prompt.errors import PromptError
 from dsh_prompt.model.context import AssembleContext
+from dsh_prompt.model.deferred import DEFERRED
 from dsh_prompt.model.prompt_assembly import PromptAssembly
 from dsh_prompt.render.projection import RuntimeContextProjection
 from dsh_prompt.render.prompt import render_context_snapshot
@@ -365,6 +366,6 @@ def _pending_to_dict(pending: _Pending) -> dict[str, Any]:
 
 
 def _pending_from_dict(data: Mapping[str, Any], adapter: Adapter, pin: Pin | None) -> _Pending:
-    assembly = PromptAssembly.from_dict(data["assembly"])
+    assembly = PromptAssembly.from_dict(data["assembly"], [DEFERRED])
     request = Request(data["body"], adapter, assembly, data["names"])
     return _Pending(request, data["snapshot"], pin)

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from dsh_prompt.model.assembled import AssembledContext, AssembledSection
+from dsh_prompt.model.deferred import DEFERRED, DEFERRED_CODEC
+from dsh_prompt.model.provenance import Provenance
 from dsh_prompt.model.tools import ToolSchema
 from dsh_prompt.render.prompt import render_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from dsh_prompt.model.prompt_assembly import Kind, PromptAssembly
+    from dsh_prompt.model.deferred import Deferred
+    from dsh_prompt.model.prompt_assembly import PromptAssembly
+    from dsh_prompt.model.source import Source
 
 #: The name of the runtime context that tells what changed since the prefix was pinned.
 CHANGES_CONTEXT = "conversation:changes"
@@ -34,19 +38,25 @@ class Pin:
     """System text and tools of the step at which a conversation was pinned.
 
     *texts* maps the names of sections to their rendered text and owner, *tools* are the
-    schemas that were sent, *owners* whose they are; *generation* is that of the host.
+    schemas that were sent, *owners* whose they are, *deferred* which of them are held back;
+    *generation* is that of the host.
     """
 
     texts: Mapping[str, tuple[str, str]]
     tools: tuple[ToolSchema, ...]
     owners: Mapping[str, str]
     generation: int
+    deferred: Deferred | None = None
 
     @classmethod
     def of(cls, assembly: PromptAssembly) -> Pin:
         """Pin what *assembly* tells; raises what rendering raises."""
-        owners = {tool.name: _owner(assembly, "tool", tool.name) for tool in assembly.tools}
-        return cls(_texts(assembly), tuple(assembly.tools), owners, assembly.generation or 0)
+        sources = (assembly._provenance or Provenance()).tool_sources(assembly.tools)
+        owners = {
+            tool.name: _owner(source) for tool, source in zip(assembly.tools, sources, strict=True)
+        }
+        generation, deferred = assembly.generation or 0, assembly.get(DEFERRED)
+        return cls(_texts(assembly), tuple(assembly.tools), owners, generation, deferred)
 
     def hold(self, assembly: PromptAssembly, names: Names) -> None:
         """Give *assembly* the pinned system text and tools; tell the differences in a context.
@@ -55,21 +65,42 @@ class Pin:
         the model knows tools by.
         """
         now, before = _by_name(assembly.tools), _by_name(self.tools)
+        # What is held back, the model does not know yet.
+        held = _held(self.deferred) | _held(assembly.get(DEFERRED))
+        told = {name: tool for name, tool in now.items() if name not in held}
+        known = {name: tool for name, tool in before.items() if name not in held}
         notices = [
             *self._of_sections(_texts(assembly)),
-            *self._of_tools(assembly, _Changed(before, now, names)),
+            *self._of_tools(assembly, _Changed(known, told, names)),
         ]
         assembly.sections = [
             AssembledSection(name, text, literal=True, cacheable=True)
             for name, (text, _) in self.texts.items()
         ]
-        assembly.tools = list(self.tools)
+        assembly.tools = [*self.tools, *self._hold_back(assembly, now)]
         for name in before.keys() - now.keys() - assembly.denied.keys():
             assembly.deny(name, f'the tool "{name}" of {self.owners[name]} went away')
         if notices:
             text = "\n\n".join([CHANGES, *notices])
             context = AssembledContext(CHANGES_CONTEXT, text, literal=True)
             assembly.contexts = [context, *assembly.contexts]
+
+    def _hold_back(
+        self, assembly: PromptAssembly, now: Mapping[str, ToolSchema]
+    ) -> list[ToolSchema]:
+        """Hold back what the pinned step did, whatever was opened since; give what came to it.
+
+        Both are found and called by the tool that searches, and tell the model nothing new.
+        """
+        held = assembly.get(DEFERRED)
+        if self.deferred is None:
+            if held is not None:
+                del assembly[DEFERRED]
+            return []
+        pinned = _by_name(self.tools)
+        names = frozenset() if held is None else held.names - pinned.keys()
+        assembly[DEFERRED] = attrs.evolve(self.deferred, names=self.deferred.names | names)
+        return [tool for name, tool in now.items() if name in names]
 
     def _of_sections(self, now: Texts) -> Iterator[str]:
         for name, (text, owner) in now.items():
@@ -89,10 +120,10 @@ class Pin:
     def _of_tools(self, assembly: PromptAssembly, changed: _Changed) -> Iterator[str]:
         for name, tool in changed.came.items():
             about = f": {tool.description}" if tool.description else "."
-            owner = _owner(assembly, "tool", tool.name)
+            owner = _owner(assembly.source_of("tool", tool.name))
             yield f'The tool "{name}" of {owner} will be there soon; not yet{about}'
         for name, tool in changed.altered.items():
-            owner = _owner(assembly, "tool", tool.name)
+            owner = _owner(assembly.source_of("tool", tool.name))
             yield f'The tool "{name}" of {owner} has changed: {_sent(tool)}'
         for name, tool in changed.gone.items():
             yield f'The tool "{name}" of {self.owners[tool.name]} is gone: do not call it.'
@@ -104,6 +135,7 @@ class Pin:
             "tools": [tool.to_dict() for tool in self.tools],
             "owners": dict(self.owners),
             "generation": self.generation,
+            "deferred": None if self.deferred is None else DEFERRED_CODEC.encode(self.deferred),
         }
 
     @classmethod
@@ -114,6 +146,7 @@ class Pin:
             tuple(map(ToolSchema.from_dict, data["tools"])),
             dict(data["owners"]),
             data["generation"],
+            None if data["deferred"] is None else DEFERRED_CODEC.decode(data["deferred"]),
         )
 
 
@@ -142,6 +175,10 @@ def _by_name(tools: Iterable[ToolSchema]) -> dict[str, ToolSchema]:
     return named
 
 
+def _held(deferred: Deferred | None) -> frozenset[str]:
+    return frozenset() if deferred is None else deferred.names
+
+
 def _sent(tool: ToolSchema) -> str:
     sent = {"description": tool.description, "parameters": tool.parameters}
     return json.dumps(sent, ensure_ascii=False)
@@ -150,11 +187,10 @@ def _sent(tool: ToolSchema) -> str:
 def _texts(assembly: PromptAssembly) -> Texts:
     rendered = render_sections(assembly)
     return {
-        section.name: (text, _owner(assembly, "section", section.name))
+        section.name: (text, _owner(section.source))
         for section, text in zip(assembly.sections, rendered, strict=True)
     }
 
 
-def _owner(assembly: PromptAssembly, kind: Kind, name: str) -> str:
-    source = assembly.source_of(kind, name)
+def _owner(source: Source | None) -> str:
     return "the host" if source is None else source.owner

@@ -169,16 +169,30 @@ def anthropic_tools(body: Body) -> Iterator[str]:
     tools = body.get("tools", [])
     yield from named(tools, r"[a-zA-Z0-9_-]{1,128}", None, body)
     for tool in tools:
-        if set(tool) - {"name", "description", "input_schema", "cache_control"}:
+        if set(tool) - {"name", "description", "input_schema", "cache_control", "defer_loading"}:
             yield f"an unknown key in {tool}"
+        if tool.get("defer_loading") and "cache_control" in tool:
+            yield "tools with defer_loading cannot use prompt caching"
         schema = tool["input_schema"]
         if schema.get("type") != "object" or {"anyOf", "oneOf", "allOf"} & set(schema):
             yield "input_schema does not support oneOf, allOf, or anyOf at the top level"
         if not all(re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", k) for k in schema.get("properties", {})):
             yield "Property keys should match pattern"
         yield from json_schema(schema)
+    if tools and all(tool.get("defer_loading") for tool in tools):
+        yield "at least one tool must not be deferred"
+    deferred = {tool["name"] for tool in tools if tool.get("defer_loading")}
+    if not set(references(body)) <= deferred:
+        yield "a tool_reference to a tool that is not deferred"
     if body.get("tool_choice", {"type": "none"}) != {"type": "none"}:
         yield "tool_choice"
+
+
+def references(body: Body) -> list[str]:
+    """Give the names of the tools that results refer to."""
+    results = [b for m in body["messages"] for b in _blocks(m) if b["type"] == "tool_result"]
+    blocks = [b for r in results if isinstance(r["content"], list) for b in r["content"]]
+    return [block["tool_name"] for block in blocks if block["type"] == "tool_reference"]
 
 
 def marks(body: Body) -> list[str]:
