@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
 
     from dsh_prompt.model.context import AssembleContext
+    from dsh_prompt.plan import Call
     from dsh_prompt.providers import Provider
 
 
@@ -48,8 +49,8 @@ class Run(RunningAssembly):
         if cancel is not None and cancel.is_set():
             raise AssemblyCancelledError("the assembly was cancelled by its context's cancel event")
 
-    def call_ahead(self, providers: Iterable[Provider]) -> list[Any]:
-        """Call the *providers* of several steps, up to one that needs more than a call.
+    def call_ahead(self, calls: Iterable[Call]) -> list[Any]:
+        """Call the providers of several steps, up to one that needs more than a call.
 
         Gives the values, which the steps take where there are too few; what stopped it is
         dealt with by the step that it is of.
@@ -57,14 +58,13 @@ class Run(RunningAssembly):
         context = self.context
         values = self._ahead
         append = values.append
-        for provider in providers:
-            function = provider.function
+        for function, wants_context, right_types, provider in calls:
             try:
-                value = function(context) if provider.wants_context else function()
+                value = function(context) if wants_context else function()
             except Exception as error:  # noqa: BLE001 - raised by its own step
                 self._next = (error, None)
                 break
-            if type(value) not in provider.right_types:
+            if type(value) not in right_types:
                 if type(value) not in _COLLECTIONS:
                     self._next = (None, value)
                     break

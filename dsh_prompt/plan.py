@@ -20,7 +20,7 @@ from dsh_prompt.tool_order import order_tools, utf16_key
 from dsh_prompt.tool_registry import ToolRegistry, known_tools, visible_tools, withheld_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from dsh_prompt.entries import BlockEntry
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 
 _budget = attrgetter("budget")
+_call = attrgetter("function", "wants_context", "right_types")
+#: A provider with what calling it takes: looking that up takes as long as a call.
+Call: TypeAlias = "tuple[Callable[..., Any], bool, Container[type], Provider]"
 
 
 class BlocksPlan:
@@ -267,7 +270,8 @@ class Plan:
         self.provider_count = len(providers)
         if self.whens or len(self.sections.complete) > 1:
             providers = []
-        self.ahead = tuple(takewhile(lambda provider: not provider.may_wait, providers))
+        ready = takewhile(lambda provider: not provider.may_wait, providers)
+        self.ahead: tuple[Call, ...] = tuple((*_call(one), one) for one in ready)
 
     def _plan_variables(self, entries: dict[str, Entry]) -> None:
         self.constants: dict[str, str | None] = {}

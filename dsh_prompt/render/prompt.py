@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import compress, count, repeat
 from operator import is_not
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dsh_prompt.model.blocks import Blocks
 from dsh_prompt.render.template import interpolate, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dsh_prompt.model.assembled import AssembledContext, AssembledSection
     from dsh_prompt.model.blocks import Block
@@ -80,32 +80,27 @@ def _render(
 ) -> list[str]:
     if not isinstance(held, Blocks):
         return [_render_item(kind, item, variables) for item in held]
-    memory = held.memory
-    last = memory.rendering
-    if last is None or last.variables != variables or last.blocks != held.blocks:
+    memory, texts = held.memory, held.texts
+    blocks, before, known, rendered = memory.rendering or _NEVER
+    if known != variables or blocks != held.blocks:
         known = dict(variables)
-        rendered = list(map(_render_block, held.blocks, held.texts, repeat(variables)))
-    elif last.texts == held.texts:
-        return last.rendered
+        rendered = list(map(_render_block, held.blocks, texts, repeat(variables)))
+    elif before == texts:
+        return rendered
     else:
-        known, rendered = last.variables, last.rendered.copy()
-        for index in compress(count(), map(is_not, held.texts, last.texts)):
-            if held.texts[index] != last.texts[index]:
-                rendered[index] = _render_block(held.blocks[index], held.texts[index], variables)
-    memory.rendering = Rendering(held, known, rendered)
+        rendered = rendered.copy()
+        for index in compress(count(), map(is_not, texts, before)):
+            if texts[index] != before[index]:
+                rendered[index] = _render_block(held.blocks[index], texts[index], variables)
+    memory.rendering = (held.blocks, texts, known, rendered)
     return rendered
 
 
-class Rendering:
-    """What was rendered last, with which variables: most of it comes back unchanged."""
-
-    __slots__ = ("blocks", "rendered", "texts", "variables")
-
-    def __init__(self, held: Blocks, variables: dict[str, str | None], rendered: list[str]) -> None:
-        self.blocks = held.blocks
-        self.texts = held.texts
-        self.variables = variables
-        self.rendered = rendered
+#: What was rendered last, blocks and texts, and with which variables: most comes back unchanged.
+Rendering: TypeAlias = (
+    "tuple[Sequence[Block] | None, Sequence[str], dict[str, str | None] | None, list[str]]"
+)
+_NEVER: Rendering = (None, (), None, [])
 
 
 def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) -> str:
