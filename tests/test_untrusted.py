@@ -15,6 +15,7 @@ from dsh_prompt.untrusted import (
     FRAMES,
     Bounds,
     Candidate,
+    Problem,
     Reader,
     Reports,
     UnusableError,
@@ -22,8 +23,11 @@ from dsh_prompt.untrusted import (
     decode,
     framed,
     quoted,
+    signature,
     visible_name,
+    without_tag_at_end,
 )
+from dsh_prompt.untrusted.places import way_up
 
 #: Seen as it is: joined emoji, a flag of regions, one of tags, a selector, joiners in Persian.
 HARMLESS = [
@@ -102,6 +106,23 @@ def test_a_frame_ends_at_its_end(text: str) -> None:
     assert made.index("</memory>") == len(made) - len("</memory>")
 
 
+def test_a_cut_makes_no_tag() -> None:
+    """What is left of a longer word at the end goes; a bracket that is none of a tag stays."""
+    assert without_tag_at_end("1 < 2 </memorybook </memory") == "1 < 2 </memorybook "
+    assert without_tag_at_end("1 < 2 </memorybook") == "1 < 2 </memorybook"
+    assert without_tag_at_end("a </ticket", ("ticket",)) == "a "
+
+
+@given(TEXTS, st.integers(0, 60))
+def test_a_beginning_of_a_clean_text_holds_no_tag(text: str, end: int) -> None:
+    """Law: wherever it was cut; and what was taken away was all of it a tag's."""
+    cleaned = clean(text).text
+    left = without_tag_at_end(cleaned[:end])
+    assert clean(left).tags == 0
+    assert cleaned[:end].startswith(left)
+    assert len(left) == len(cleaned[:end]) or cleaned[len(left)] == "<"
+
+
 @given(st.text(max_size=20))
 def test_a_quoted_value_ends_at_its_end(value: str) -> None:
     """Law: between the quotes there is neither a quote nor a bracket."""
@@ -117,6 +138,27 @@ def test_a_problem_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
     reports.give(range(5000))
     reports.give(["a"])
     assert caplog.records[-1].getMessage() == "a"
+
+
+def test_a_problem_of_a_changed_file_is_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told again; as long as the file is what it was, it is not."""
+    reports = Reports(logging.getLogger("dsh_prompt.tests"))
+    file = tmp_path / "a.md"
+    for text in ("1", "1", "22"):
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+        reports.give([Problem("a.md", "is odd", signature(str(file)))])
+    assert [record.getMessage() for record in caplog.records] == ["a.md is odd"] * 2
+
+
+def test_a_link_that_leads_nowhere_has_a_signature(tmp_path: Path) -> None:
+    """It is that of the link; without one there is none."""
+    link = tmp_path / "link"
+    link.symlink_to("nowhere")
+    assert signature(str(link))
+    assert signature(str(tmp_path / "nowhere")) == signature("a\0b") == ()
 
 
 def test_a_name_is_one_visible_line() -> None:
@@ -166,8 +208,8 @@ def test_one_reader_reads_many(bounds: Bounds) -> None:
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        ("../../keys", "a link that leads out of the project"),
-        ("../.git/config", "a link into .git"),
+        ("../../keys", "it leads out of the project"),
+        ("../.git/config", "it leads into .git"),
         ("nowhere", "a link that leads nowhere"),
         ("link", "Too many levels of symbolic links"),
         (".", "it is not a regular file"),
@@ -177,6 +219,18 @@ def test_a_link_is_followed_within_the_bounds(bounds: Bounds, target: str, reaso
     Path(bounds.root, "docs", "link").symlink_to(target)
     with pytest.raises(UnusableError, match=reason):
         read(bounds, "docs", "link")
+
+
+def test_bounds_say_what_they_are_of(bounds: Bounds) -> None:
+    with pytest.raises(UnusableError, match=r"^is not read: it leads out of the skill$"):
+        Bounds(inside(bounds, "docs"), whole="the skill").check(inside(bounds, "docs.md"))
+
+
+def test_a_project_ends_at_its_marker(bounds: Bounds) -> None:
+    """Without any, the folder stands alone."""
+    deep, docs = inside(bounds, "docs/deep"), inside(bounds, "docs")
+    assert way_up(deep, (".git",)) == [deep, docs, bounds.root]
+    assert way_up(deep, ("no-such-marker",)) == way_up(deep, ()) == [deep]
 
 
 def test_a_link_inside_is_followed(bounds: Bounds) -> None:

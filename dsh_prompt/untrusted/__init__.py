@@ -11,9 +11,10 @@ from __future__ import annotations
 from dsh_prompt.untrusted.cleaning import Clean, clean
 from dsh_prompt.untrusted.decoding import decode
 from dsh_prompt.untrusted.errors import UnusableError
-from dsh_prompt.untrusted.frame import FRAMES, framed, quoted
+from dsh_prompt.untrusted.frame import FRAMES, framed, quoted, without_tag_at_end
 from dsh_prompt.untrusted.invisible import visible_name
 from dsh_prompt.untrusted.places import Bounds, Candidate
+from dsh_prompt.untrusted.problems import Problem, signature
 from dsh_prompt.untrusted.reading import Reader
 from dsh_prompt.untrusted.reports import Reports
 
@@ -22,6 +23,7 @@ __all__ = [
     "Bounds",
     "Candidate",
     "Clean",
+    "Problem",
     "Reader",
     "Reports",
     "UnusableError",
@@ -29,5 +31,7 @@ __all__ = [
     "decode",
     "framed",
     "quoted",
+    "signature",
     "visible_name",
+    "without_tag_at_end",
 ]

@@ -41,7 +41,7 @@ class Clean:
 
 
 # The slow part of a reading, which comes out the same in each assembly until somebody edits a file.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def clean(text: str, tags: tuple[str, ...] = ()) -> Clean:
     """Escape in *text* what could be taken for a frame, and what cannot be seen.
 

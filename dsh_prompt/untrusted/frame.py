@@ -89,6 +89,18 @@ def defuse(text: str, tags: tuple[str, ...] = ()) -> tuple[str, int]:
     return "".join(pieces), len(found)
 
 
+def without_tag_at_end(text: str, tags: tuple[str, ...] = ()) -> str:
+    """Take away the tag of a frame that the beginning of a clean text may end with.
+
+    None was there before: `</memorybook` is no tag, and `</memory`, cut from that, is one.
+    """
+    _, count = defuse(text, tags)
+    if not count:
+        return text
+    *_, bracket = _BRACKET.finditer(text)
+    return text[: bracket.start()]
+
+
 def quoted(value: str) -> str:
     """Give the visible *value* in quotes, so that it ends nowhere but at their end."""
     return f'"{value.translate(_ATTRIBUTE)}"'

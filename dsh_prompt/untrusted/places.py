@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from dsh_prompt.untrusted.errors import UnusableError
 from dsh_prompt.untrusted.invisible import visible_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Folders of version control systems: Git, Mercurial, Subversion, Jujutsu, Bazaar, Sapling, Pijul,
 #: Darcs, CVS.
@@ -17,7 +20,7 @@ _REPOSITORIES: Final = (".git", ".hg", ".svn", ".jj", ".bzr", ".sl", ".pijul", "
 
 @attrs.frozen
 class Bounds:
-    """What a file of a project must not lead out of.
+    """What a file of a project, or of another *whole*, must not lead out of.
 
     A checkout may hold links, and could name the user's keys with one. Its *markers* are as much
     out of bounds, and whatever a version control system keeps for itself: the settings of a
@@ -25,17 +28,18 @@ class Bounds:
     """
 
     root: str
-    markers: tuple[str, ...]
+    markers: tuple[str, ...] = ()
+    whole: str = "the project"
 
     def check(self, real: str) -> None:
         """Raise `UnusableError` where the *real* path, links followed, is out of bounds."""
         if not is_inside(real, self.root):
-            raise UnusableError("is not read: it is a link that leads out of the project")
+            raise UnusableError(f"is not read: it leads out of {self.whole}")
         # On some systems, .GIT is the same directory.
         markers = {marker.casefold() for marker in (*self.markers, *_REPOSITORIES)}
         for part in parts_below(self.root, real):
             if part.casefold() in markers:
-                raise UnusableError(f"is not read: it is a link into {visible_name(part)}")
+                raise UnusableError(f"is not read: it leads into {visible_name(part)}")
 
 
 @attrs.frozen
@@ -64,6 +68,40 @@ class Candidate:
         if self.home and is_inside(self.path, self.home):
             return _visible(["~", *parts_below(self.home, self.path)])
         return visible_name(self.path)
+
+
+def way_up(directory: str, markers: Sequence[str]) -> list[str]:
+    """Give the folders from the real *directory* up to the top of its project.
+
+    That is the nearest one that holds a marker; without any, *directory* stands alone.
+    """
+    folders = [directory]
+    while not any(os.path.lexists(join(folders[-1], marker)) for marker in markers):
+        parent = os.path.dirname(folders[-1])  # noqa: PTH120
+        if parent == folders[-1]:
+            return [directory]
+        folders.append(parent)
+    return folders
+
+
+def about_path(path: str) -> str:
+    """Say what keeps *path* from being the same place whatever the working directory is."""
+    if "\0" in path:
+        return "holds a NUL"
+    if not path.startswith("~") and not os.path.isabs(path):  # noqa: PTH117 - also for "~name"
+        return "is neither absolute nor below ~"
+    return ""
+
+
+def about_name(name: str) -> str:
+    """Say what keeps *name* from being the name of a file in a directory."""
+    if not name:
+        return "is empty"
+    if not name.strip("."):
+        return "is nothing but dots"
+    if any(character in name for character in "/\\\0"):
+        return "holds a slash, a backslash or a NUL"
+    return ""
 
 
 def parts_below(folder: str, path: str) -> list[str]:

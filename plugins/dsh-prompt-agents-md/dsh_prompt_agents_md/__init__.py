@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsh_prompt import PromptSection, hookimpl
+from dsh_prompt.untrusted import Problem
 from dsh_prompt_agents_md.config import Config
 from dsh_prompt_agents_md.instructions import read_instructions
 from dsh_prompt_agents_md.provider import instructions_provider
-from dsh_prompt_agents_md.values import InstructionFile, Instructions, Problem
+from dsh_prompt_agents_md.values import InstructionFile, Instructions
 
 if TYPE_CHECKING:
     from dsh_prompt import DisposableContext

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from dsh_prompt import SectionOrder
 from dsh_prompt.fields import TRUSTED, each, finite, listed, whole
+from dsh_prompt.untrusted.places import about_name, about_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,26 +17,6 @@ if TYPE_CHECKING:
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
-
-
-def _about_name(name: str) -> str:
-    """Say what keeps *name* from being the name of a file in a directory."""
-    if not name:
-        return "is empty"
-    if not name.strip("."):
-        return "is nothing but dots"
-    if any(character in name for character in "/\\\0"):
-        return "holds a slash, a backslash or a NUL"
-    return ""
-
-
-def _about_path(path: str) -> str:
-    """Say what keeps *path* from being the same file whatever the working directory is."""
-    if "\0" in path:
-        return "holds a NUL"
-    if not path.startswith("~") and not os.path.isabs(path):  # noqa: PTH117 - also for "~name"
-        return "is neither absolute nor below ~"
-    return ""
 
 
 # A checkout that could choose these would get at files it was never meant to show, stand before
@@ -73,10 +53,10 @@ class Config:
     that a checkout brings along they have no effect.
     """
 
-    user_files: tuple[str, ...] = _list_of(("~/.config/AGENTS.md",), _about_path)
-    base_names: tuple[str, ...] = _list_of(("AGENTS.md", "CLAUDE.md"), _about_name)
-    local_names: tuple[str, ...] = _list_of(("AGENTS.local.md", "CLAUDE.local.md"), _about_name)
-    root_markers: tuple[str, ...] = _list_of((".git",), _about_name)
+    user_files: tuple[str, ...] = _list_of(("~/.config/AGENTS.md",), about_path)
+    base_names: tuple[str, ...] = _list_of(("AGENTS.md", "CLAUDE.md"), about_name)
+    local_names: tuple[str, ...] = _list_of(("AGENTS.local.md", "CLAUDE.local.md"), about_name)
+    root_markers: tuple[str, ...] = _list_of((".git",), about_name)
     max_bytes: int = _setting(32 * _KIB, whole(0, 16 * _MIB))
     max_file_bytes: int = _setting(_MIB, whole(1, 16 * _MIB))
     order: float = _setting(SectionOrder.ENVIRONMENT, finite)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from dsh_prompt.cutting import cut_bytes
-from dsh_prompt.untrusted import framed, quoted
+from dsh_prompt.untrusted import framed, quoted, without_tag_at_end
 from dsh_prompt_agents_md.values import InstructionFile
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _with_beginning(intro: str, files: Sequence[InstructionFile], limit: int) ->
     """Give the version with the beginning of the last file, where there is room for some of it."""
     *left_out, last = files
     empty = _version(intro, [*left_out, InstructionFile(last.path, "", "cut")], limit)
-    if beginning := cut_bytes(last.text, limit - _size(empty.text)):
+    if beginning := without_tag_at_end(cut_bytes(last.text, limit - _size(empty.text))):
         yield _version(intro, [*left_out, InstructionFile(last.path, beginning, "cut")], limit)
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from dsh_prompt.untrusted import Reader, UnusableError, clean, decode, visible_name
+from dsh_prompt.untrusted import (
+    Problem,
+    Reader,
+    UnusableError,
+    clean,
+    decode,
+    signature,
+    visible_name,
+)
 from dsh_prompt_agents_md.config import Config
 from dsh_prompt_agents_md.fitting import fit
 from dsh_prompt_agents_md.places import candidates
 from dsh_prompt_agents_md.siblings import Found, circular, distinct
-from dsh_prompt_agents_md.values import InstructionFile, Instructions, Problem
+from dsh_prompt_agents_md.values import InstructionFile, Instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -98,16 +106,4 @@ def _missing(
 
 
 def _problem(candidate: Candidate, what: str) -> Problem:
-    return Problem(candidate.shown, what, _signature(candidate.path))
-
-
-def _signature(path: str) -> tuple[int, ...]:
-    """Give numbers that are others once the file, or the link in its place, has changed."""
-    for look in (os.stat, os.lstat):
-        try:
-            status = look(path)
-        except (OSError, ValueError):
-            continue
-        times = (status.st_mtime_ns, status.st_ctime_ns)
-        return (status.st_dev, status.st_ino, status.st_size, *times)
-    return ()
+    return Problem(candidate.shown, what, signature(candidate.path))

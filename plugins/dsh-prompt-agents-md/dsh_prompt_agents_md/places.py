@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from dsh_prompt.untrusted import Bounds, Candidate
-from dsh_prompt.untrusted.places import join, parts_below
+from dsh_prompt.untrusted.places import way_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +19,10 @@ def candidates(directory: str, config: Config) -> Iterator[list[Candidate]]:
 
     Each list holds those of which several may say the same.
     """
-    root = _find_root(directory, config.root_markers)
-    bounds = Bounds(root, config.root_markers)
+    folders = way_up(directory, config.root_markers)
+    bounds = Bounds(folders[-1], config.root_markers)
     yield list(_of_user(config.user_files))
-    for folder in _way_down(root, directory):
+    for folder in reversed(folders):
         names = (*config.base_names, *config.local_names)
         yield [Candidate(folder, name, bounds=bounds) for name in names]
 
@@ -34,21 +34,3 @@ def _of_user(files: tuple[str, ...]) -> Iterator[Candidate]:
         if os.path.isabs(path):  # noqa: PTH117 - it is not where the home is not known
             folder, name = os.path.split(os.path.normpath(path))
             yield Candidate(folder, name, home=os.path.normpath(home))
-
-
-def _find_root(directory: str, markers: tuple[str, ...]) -> str:
-    """Give the nearest directory upward that holds a marker, else *directory* itself."""
-    folder, parent = directory, os.path.dirname(directory)  # noqa: PTH120
-    while not any(os.path.lexists(join(folder, marker)) for marker in markers):
-        if parent == folder:
-            return directory
-        folder, parent = parent, os.path.dirname(parent)  # noqa: PTH120
-    return folder
-
-
-def _way_down(root: str, directory: str) -> Iterator[str]:
-    folder = root
-    yield folder
-    for part in parts_below(root, directory):
-        folder = join(folder, part)
-        yield folder

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 
+if TYPE_CHECKING:
+    from dsh_prompt.untrusted import Problem
+
 Shown: TypeAlias = Literal["whole", "cut", "left out"]
-
-
-@attrs.frozen
-class Problem:
-    """Something that a person should know about the file at *path*.
-
-    *what* goes on where *path* ends: `str(problem)` is a sentence. Neither holds a control
-    character. *signature* differs where the file has changed.
-    """
-
-    path: str
-    what: str
-    signature: tuple[int, ...] = attrs.field(default=(), repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.path} {self.what}"
 
 
 @attrs.frozen

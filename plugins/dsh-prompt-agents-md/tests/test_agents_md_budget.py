@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -124,6 +125,16 @@ def test_one_endless_character(
     assert len(instructions.text.encode()) > 990
 
 
+def test_a_cut_makes_no_tag(
+    write: Callable[..., Path], reading: Callable[..., Instructions]
+) -> None:
+    """Wherever the text is cut, what is left of a longer word does not end the frame."""
+    write("AGENTS.md", "</instructionsbook " * 100)
+    texts = [reading(max_bytes=limit).text for limit in range(340, 380)]
+    assert all("</instructionsb" in text for text in texts)
+    assert [len(re.findall(r"</instructions(?![\w-])", text)) for text in texts] == [1] * 40
+
+
 def test_endless_hostile_file_costs_little(
     write: Callable[..., Path], reading: Callable[..., Instructions]
 ) -> None:
@@ -170,7 +181,7 @@ TEXTS = st.text(st.sampled_from("ab \n<é🙂\u0301\u200b\u202e"), max_size=60)
     texts=st.lists(TEXTS, min_size=1, max_size=6),
     limit=st.integers(0, 1200),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_never_more_than_allowed(folders: list[str], texts: list[str], limit: int) -> None:
     """Law: whatever the files and the budget, the section fits, and accounts for each file."""
     with TemporaryDirectory() as top:

@@ -120,7 +120,7 @@ REPORTED = (
     "plugins.config.agents-md.base_names",
     "plugins.config.agents-md.max_bytes",
     "plugins.config.agents-md.max_file_bytes",
-    "CLAUDE.md is not read: it is a link that leads out of the project",
+    "CLAUDE.md is not read: it leads out of the project",
     "AGENTS.local.md is not read: it is not a regular file",
     "AGENTS.md holds tags of a frame, made harmless: 2",
     "AGENTS.md holds invisible, direction-changing or private-use characters",

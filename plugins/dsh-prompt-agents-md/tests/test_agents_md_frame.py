@@ -185,7 +185,7 @@ def bare(text: str) -> str:
 
 @given(text=st.lists(PIECES, min_size=1, max_size=30).map("".join), limit=st.integers(200, 2000))
 @settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.posix
 
 SECRET = "the user's private key"
 HIDDEN = "invisible, direction-changing or private-use characters"
-OUT = "is not read: it is a link that leads out of the project"
+OUT = "is not read: it leads out of the project"
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_link_into_the_repository(
     instructions = reading(root_markers=markers)
     assert instructions.files == ()
     assert [problem.what for problem in instructions.problems] == [
-        f"is not read: it is a link into {folder}"
+        f"is not read: it leads into {folder}"
     ]
 
 

@@ -151,8 +151,8 @@ def test_what_may_stay_is_seen() -> None:
     everything = "".join(map(chr, range(0x110000)))
     hidden = "".join(re.findall(f"[{INVISIBLE}]", everything))
     for bases in (BEFORE_JOINER, AFTER_JOINER, JOINING, TEXT_OR_EMOJI, *STANDARD.values()):
-        assert re.findall(f"[{bases}]", everything)
-        assert not re.findall(f"[{bases}]", hidden)
+        assert re.search(f"[{bases}]", everything)
+        assert not re.search(f"[{bases}]", hidden)
 
 
 def test_report(write: Callable[..., Path], problems: Callable[..., list[str]]) -> None:

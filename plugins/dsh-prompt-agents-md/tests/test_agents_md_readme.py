@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,21 +10,15 @@ import dsh_prompt_agents_md
 import pytest
 from dsh_prompt_agents_md import Config
 
-from dsh_prompt import Config as HostConfig
 from dsh_prompt import SystemPrompt
+from dsh_prompt.testing import Readme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[1] / "README.md"
 
-pytestmark = pytest.mark.skipif(not _README.exists(), reason="the tests stand alone")
-
-
-def blocks(language: str) -> list[str]:
-    text = _README.read_text(encoding="utf-8")
-    found: list[str] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    return found
+pytestmark = pytest.mark.skipif(not README.exists(), reason="the tests stand alone")
 
 
 @pytest.mark.posix
@@ -37,27 +29,22 @@ def test_code_prints_what_it_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The code, run in a project such as it describes, prints the output that is shown."""
+    readme = Readme(README)
     write("AGENTS.md", "Write tests first. Quote {{names}} as they are.")
     write("services/api/AGENTS.md", "Run `make api-test`.")
     monkeypatch.chdir(project)
-    first, second = blocks("python")
-    exec(compile(first, "README.md", "exec"), {})
+    first, second = readme.blocks("python")
+    readme.run(first)
     (project / "services/api/CLAUDE.md").symlink_to("/etc/passwd")
-    exec(compile(second, "README.md", "exec"), {})
-    assert capsys.readouterr().out == "".join(blocks("text"))
+    readme.run(second)
+    assert capsys.readouterr().out == "".join(readme.blocks("text"))
 
 
 def test_settings_are_taken() -> None:
-    """The settings shown are valid, and all that there are."""
-    (toml,) = blocks("toml")
-    prompt = SystemPrompt(HostConfig.from_dict(tomllib.loads(toml)))
+    """The settings shown are valid, all that there are, and but for the files the defaults."""
+    readme = Readme(README)
+    prompt = SystemPrompt(readme.config())
     prompt.load(dsh_prompt_agents_md, name="agents-md")
-    shown = tomllib.loads(toml)["plugins"]["config"]["agents-md"]
+    shown = readme.settings("agents-md")
     assert set(shown) == {field.name for field in attrs.fields(Config)}
-
-
-def test_defaults_are_those_in_the_text() -> None:
-    """What the README shows as a setting is the default, but for the user's files."""
-    (toml,) = blocks("toml")
-    shown = tomllib.loads(toml)["plugins"]["config"]["agents-md"]
     assert attrs.evolve(Config(**shown), user_files=Config().user_files) == Config()

@@ -139,18 +139,6 @@ def test_each_problem_is_logged_once_in_threads(
     assert warned() == ["AGENTS.md"]
 
 
-def test_very_many_problems_do_not_fill_the_memory(
-    write: Callable[..., Path], project: Path, host: SystemPrompt, warned: Callable[[], list[str]]
-) -> None:
-    """After a thousand of them, what was said is forgotten, and said once more."""
-    state = RuntimeState(workdir=str(project))
-    write("CLAUDE.md", b"\xff")
-    for size in range(1, 1002):
-        write("AGENTS.md", b"\xff" * size)
-        host.assemble(state=state)
-    assert warned().count("CLAUDE.md") == 2
-
-
 def test_problems_leave_the_section_alone(
     write: Callable[..., Path], project: Path, rendered: Callable[..., str]
 ) -> None:

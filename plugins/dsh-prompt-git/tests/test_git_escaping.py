@@ -14,7 +14,7 @@ _RAW = st.binary(max_size=40) | st.text(max_size=40).map(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_RAW)
 def test_nothing_invisible_is_left(raw: bytes) -> None:
     """No control, format or surrogate character and no line break comes through."""
@@ -25,7 +25,7 @@ def test_nothing_invisible_is_left(raw: bytes) -> None:
         assert len(text.splitlines()) <= 1
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_RAW, _RAW)
 def test_two_names_two_texts(one: bytes, other: bytes) -> None:
     """Different file names stay different."""
@@ -33,7 +33,7 @@ def test_two_names_two_texts(one: bytes, other: bytes) -> None:
     assert file_name(one, 200) != file_name(other, 200)
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_RAW, st.integers(5, 50))
 def test_names_are_bounded(raw: bytes, limit: int) -> None:
     """No text is longer than its limit, each character escaped and the quotes included."""

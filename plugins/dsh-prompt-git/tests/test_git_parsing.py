@@ -26,7 +26,7 @@ def _change_record(x: int, y: int, path: bytes) -> bytes:
     return b"1 %s N... 100644 100644 100644 %s %s %s\0" % (state, _ZEROS, _ZEROS, path)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(changes=st.lists(_CHANGE), untracked=st.lists(_PATH))
 def test_any_names(changes: list[tuple[int, int, bytes]], untracked: list[bytes]) -> None:
     """Whatever bytes the names have, each file is in its groups under its own name."""
@@ -40,7 +40,7 @@ def test_any_names(changes: list[tuple[int, int, bytes]], untracked: list[bytes]
     assert [entry.path for entry in status.files["untracked"]] == untracked
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(paths=st.lists(_PATH, min_size=1), data=st.data())
 def test_cut_anywhere(paths: list[bytes], data: st.DataObject) -> None:
     """Output cut at any byte gives the files before the cut and says that there may be more."""
@@ -53,7 +53,7 @@ def test_cut_anywhere(paths: list[bytes], data: st.DataObject) -> None:
     assert not status.clean
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.binary())
 def test_any_bytes(output: bytes) -> None:
     """Bytes that are no output of git raise nothing."""
@@ -84,7 +84,7 @@ def test_groups_left_open(last: bytes, groups: tuple[str, ...]) -> None:
     assert parse_status(output, complete=False).open_groups == groups
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"))))
 def test_any_subjects(subjects: list[str]) -> None:
     """Whatever the subjects are, each commit keeps its own."""

@@ -243,10 +243,9 @@ def test_unload(plan: RuntimeState, mode: str) -> None:
     assert_unloads_clean(PlanMode, config={"mode": mode}, state=plan)
 
 
-@pytest.mark.parametrize("mode", ["narrow", "mask"])
-def test_deterministic(plan: RuntimeState, mode: str) -> None:
-    """It says the same in every process."""
-    assert_deterministic(PlanMode, config={"mode": mode}, state=plan)
+def test_deterministic(plan: RuntimeState) -> None:
+    """It says the same in every process: also why each tool is denied, which "narrow" does not."""
+    assert_deterministic(PlanMode, config={"mode": "mask"}, state=plan)
 
 
 @pytest.mark.parametrize("mode", ["narrow", "mask"])

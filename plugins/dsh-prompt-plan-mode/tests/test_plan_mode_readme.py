@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 from dsh_prompt_plan_mode import Config, PlanMode
 
-from dsh_prompt import Config as HostConfig
 from dsh_prompt import SystemPrompt
+from dsh_prompt.testing import Readme
 
 if TYPE_CHECKING:
     import pytest
 
-README = Path(__file__).parent.parent.joinpath("README.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    found: list[str] = re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-    return found
+README = Readme(Path(__file__).parents[1] / "README.md")
 
 
 def test_code_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     """The code, run as one program, prints the output that is shown."""
-    exec(compile("\n".join(blocks("python")), "README.md", "exec"), {})
-    assert capsys.readouterr().out == "".join(blocks("text"))
+    README.run()
+    assert capsys.readouterr().out == "".join(README.blocks("text"))
 
 
 def test_settings_are_taken() -> None:
     """The settings shown are valid, and all that there are."""
-    (toml,) = blocks("toml")
-    prompt = SystemPrompt(HostConfig.from_dict(tomllib.loads(toml)))
+    prompt = SystemPrompt(README.config())
     prompt.load(PlanMode, name="plan-mode")
-    shown = tomllib.loads(toml)["plugins"]["config"]["plan-mode"]
+    shown = README.settings("plan-mode")
     assert set(shown) == {field.name for field in attrs.fields(Config)}
