@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -41,7 +42,7 @@ def run(
 
     *text* is what the user says first. *call* sends a request, for example ``lambda request:
     client.messages.create(**request)``. *tool* runs the tool of a name with its arguments and
-    gives its output; what it raises is told to the model. *state* is the runtime state, or
+    gives its output, a text; what it raises is told to the model. *state* is the runtime state, or
     gives it for each step and before each tool, which runs if nothing denies it by then. Raises
     what *call* raises, or `TypeError` for what is no response, with the step discarded, and
     `TooManyStepsError` after *limit* steps. A set *cancel* raises `AssemblyCancelledError` at
@@ -138,9 +139,14 @@ def _unfit(call: ToolCall) -> str | None:
 
 def _run(call: ToolCall, tool: Callable[[str, Mapping[str, Any]], str]) -> tuple[str, bool]:
     try:
-        return tool(call.name, deepcopy(_arguments(call))), False
+        output: object = tool(call.name, deepcopy(_arguments(call)))
     except Exception as error:  # noqa: BLE001 - the model can do something about it
         return f"{type(error).__name__}: {error}", True
+    if inspect.iscoroutine(output):
+        output.close()
+        raise TypeError("the tool is async: use run_async()")
+    # What is no text, the conversation refuses.
+    return cast("str", output), False
 
 
 async def _run_async(

@@ -153,10 +153,6 @@ class SystemPrompt(DisposableContext):
             current: Plan = layer.plan
             return current
 
-    def _generation(self, scope: Scope | None) -> int:
-        """Give the generation that an assembly of *scope* has now."""
-        return self._plan(scope).generation
-
     def _urgent_generation(self, scope: Scope | None) -> int:
         """Give the generation of the last urgent change that *scope* sees."""
         layers = self._layers

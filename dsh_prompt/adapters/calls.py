@@ -37,12 +37,12 @@ ToolResult: TypeAlias = tuple[ToolCall, str, bool]
 
 def called(name: str, arguments: object, call_id: str | None) -> ToolCall:
     """Make a call of what a response says; *arguments* are an object, or JSON for one."""
-    if isinstance(arguments, Mapping):
-        return ToolCall(name, dict(arguments), call_id or "")
     text = arguments if isinstance(arguments, str) else ""
     try:
+        if isinstance(arguments, Mapping):
+            return ToolCall(name, mended(arguments), call_id or "")
         # Some models write nothing where there is nothing to say.
-        value = json.loads(text or "{}", parse_constant=_refuse)
+        value = mended(json.loads(text or "{}", parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
         return ToolCall(name, text, call_id or "", error=f"the arguments are not JSON: {error}")
     if not isinstance(value, dict):

@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
-from dsh_prompt.adapters.calls import ToolCall, mended, plain
+from dsh_prompt.adapters.calls import mended, plain
 from dsh_prompt.adapters.registry import adapter as find_adapter
 from dsh_prompt.adapters.request import Request, frozen
+from dsh_prompt.conversation.errors import ConversationError
+from dsh_prompt.conversation.open_calls import OpenCalls, whole
 from dsh_prompt.conversation.pin import Pin
-from dsh_prompt.errors import PromptError
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.deferred import DEFERRED
 from dsh_prompt.model.prompt_assembly import PromptAssembly
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from dsh_prompt.adapters.base import Adapter
-    from dsh_prompt.adapters.calls import ToolResult
+    from dsh_prompt.adapters.calls import ToolCall, ToolResult
     from dsh_prompt.conversation.pin import Names
     from dsh_prompt.disposable import Scope
     from dsh_prompt.model.state import RuntimeState
@@ -38,29 +39,13 @@ PinMode: TypeAlias = Literal["prefix", "none"]
 _HOSTS: WeakKeyDictionary[SystemPrompt, str] = WeakKeyDictionary()
 
 
-class ConversationError(PromptError):
-    """Raised for a call that does not fit where a conversation stands."""
-
-
-@attrs.frozen
-class _Judged:
-    """What calls are judged by: an *assembly* of this host, and the *state* it was made for."""
-
-    assembly: PromptAssembly
-    state: RuntimeState | None
-
-
 @attrs.frozen
 class _Pending:
-    """A step that is neither committed nor discarded: its request, its snapshot and its pin.
-
-    *judged* is None where it was begun by another host.
-    """
+    """A step that is neither committed nor discarded: its request, its snapshot and its pin."""
 
     request: Request
     snapshot: str | None
     pin: Pin | None
-    judged: _Judged | None = None
 
 
 class Conversation:
@@ -92,10 +77,7 @@ class Conversation:
         self._projection = RuntimeContextProjection()
         self._pin: Pin | None = None
         self._pending: _Pending | None = None
-        self._calls: tuple[ToolCall, ...] = ()
-        # By the place of the call among them: what tools gave, until all have.
-        self._results: dict[int, tuple[str, bool]] = {}
-        self._judged: _Judged | None = None
+        self._calls = OpenCalls()
 
     @property
     def messages(self) -> tuple[Any, ...]:
@@ -110,45 +92,48 @@ class Conversation:
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls in the last reply that have no result, as long as nothing came after it."""
-        return tuple(call for place, call in enumerate(self._calls) if place not in self._results)
+        return self._calls.waiting
 
     # What is said
 
     def say(self, text: str) -> None:
-        """Add a message of the user to the history."""
+        """Add a message of the user to the history.
+
+        Raises `ConversationError` while calls wait for results: no provider takes a message
+        between the two.
+        """
+        self._calls.check_none("say something")
         self.add(self.adapter.user_message(text))
 
     def add(self, *messages: Any) -> None:
-        """Add *messages*, in the provider's form, to the history."""
+        """Add *messages*, in the provider's form, to the history.
+
+        Calls that wait for results do so no more: the messages are taken for what answers them.
+        """
         if messages:
             self._check_no_step("add to the history")
             self._history += [frozen(plain(message)) for message in messages]
-            self._forget_calls()
+            self._calls = OpenCalls()
 
     def add_result(self, call: ToolCall, output: str, *, is_error: bool = False) -> None:
         """Add what a tool gave for one of `calls`.
 
         They join the history together, in the order of the calls, once each has one; until then
-        they are kept with the conversation. Raises `ConversationError` for any other call.
+        they are kept with the conversation. Raises `ConversationError` for any other call, and
+        `TypeError` for an *output* that is no text.
         """
         self._check_no_step("add to the history")
-        open_calls = (place for place, one in enumerate(self._calls) if one == call)
-        place = next((place for place in open_calls if place not in self._results), None)
-        if place is None:
-            raise ConversationError(f'the call of "{call.name}" is none that waits for a result')
-        self._results[place] = (output, is_error)
-        if not self.calls:
-            self.add_results(
-                (call, *self._results[place]) for place, call in enumerate(self._calls)
-            )
+        self._calls.add(call, output, is_error=is_error)
+        if not self._calls.waiting:
+            self.add_results(self._calls.results())
 
     def add_results(self, results: Iterable[ToolResult]) -> None:
         """Add what tools gave: (call, output, whether it is an error) of each.
 
-        What is no text in an output, half a surrogate pair, is replaced: no provider takes it.
+        Half a surrogate pair in an output is replaced: no provider takes it. Raises `TypeError`
+        for an output that is no text.
         """
-        whole = [(call, mended(output), is_error) for call, output, is_error in results]
-        self.add(*self.adapter.result_messages(whole))
+        self.add(*self.adapter.result_messages(whole(results)))
 
     # Steps
 
@@ -164,11 +149,13 @@ class Conversation:
 
         *options* go to the adapter. Until `commit` or `discard` it is the same request, whatever
         is asked for: a retry sends what was sent before. Raises what assembling, rendering and
-        the adapter raise; nothing has changed then.
+        the adapter raise, and `ConversationError` while calls wait for results; nothing has
+        changed then.
         """
         if self._pending is None:
+            self._calls.check_none("make a step")
             context = AssembleContext(self._scope, state, cancel)
-            self._begin(self._prompt.assemble(context), state, model, options)
+            self._begin(self._prompt.assemble(context), model, options)
         return self._request()
 
     async def step_async(
@@ -181,19 +168,14 @@ class Conversation:
     ) -> Request:
         """Give the next request as `step` does, with async providers and hooks."""
         if self._pending is None:
+            self._calls.check_none("make a step")
             context = AssembleContext(self._scope, state, cancel)
             assembly = await self._prompt.assemble_async(context)
             if self._pending is None:  # another task may have been faster
-                self._begin(assembly, state, model, options)
+                self._begin(assembly, model, options)
         return self._request()
 
-    def _begin(
-        self,
-        assembly: PromptAssembly,
-        state: RuntimeState | None,
-        model: str,
-        options: Mapping[str, Any],
-    ) -> None:
+    def _begin(self, assembly: PromptAssembly, model: str, options: Mapping[str, Any]) -> None:
         pin = self._pin
         if self._mode == "prefix":
             if pin is None or self._is_outdated(pin):
@@ -204,7 +186,7 @@ class Conversation:
         if snapshot is not None:
             messages.append(self.adapter.user_message(snapshot))
         request = self.adapter(assembly, messages, model=model, **options)
-        self._pending = _Pending(request, snapshot, pin, _Judged(assembly, state))
+        self._pending = _Pending(request, snapshot, pin)
 
     def _is_outdated(self, pin: Pin) -> bool:
         return pin.generation < self._prompt._urgent_generation(self._scope)
@@ -229,44 +211,28 @@ class Conversation:
             self._history.append(frozen(self.adapter.user_message(pending.snapshot)))
             self._projection.accept(pending.snapshot)
         self._history += added
-        self._calls, self._results = tuple(calls), {}
-        self._judged = pending.judged
+        self._calls = OpenCalls(calls)
         self._pin, self._pending = pending.pin, None
         return calls
 
     def authorize(self, call: ToolCall, state: RuntimeState | None = None) -> str | None:
         """Give the reason to refuse *call* now, None where it may run: ask right before it does.
 
-        `ToolCall.refusal` is what the step of the call said. Where the host or the *state* is
-        another one since, or the step was another process's, this assembles anew. Raises what
-        assembling raises.
+        `ToolCall.refusal` is what the step of the call said; this assembles anew, since tools,
+        denials and *state* may be others by now. Raises what assembling raises.
         """
-        if call.refusal is None and not self._is_judged(state):
-            context = AssembleContext(self._scope, state)
-            self._judged = _Judged(self._prompt.assemble(context), state)
-        return self._refusal(call)
+        if call.refusal is not None:
+            return call.refusal
+        return self._prompt.assemble(AssembleContext(self._scope, state)).authorize(call.name)
 
     async def authorize_async(
         self, call: ToolCall, state: RuntimeState | None = None
     ) -> str | None:
         """Give the reason to refuse *call* now, as `authorize` does."""
-        if call.refusal is None and not self._is_judged(state):
-            context = AssembleContext(self._scope, state)
-            self._judged = _Judged(await self._prompt.assemble_async(context), state)
-        return self._refusal(call)
-
-    def _is_judged(self, state: RuntimeState | None) -> bool:
-        judged = self._judged
-        return (
-            judged is not None
-            and judged.state == state
-            and judged.assembly.generation == self._prompt._generation(self._scope)
-        )
-
-    def _refusal(self, call: ToolCall) -> str | None:
-        if call.refusal is not None or self._judged is None:
+        if call.refusal is not None:
             return call.refusal
-        return self._judged.assembly.authorize(call.name)
+        assembly = await self._prompt.assemble_async(AssembleContext(self._scope, state))
+        return assembly.authorize(call.name)
 
     def discard(self) -> None:
         """End the step as if it had not been: the call failed, and is not to be repeated."""
@@ -279,15 +245,16 @@ class Conversation:
         self._check_no_step("pin anew")
         self._pin = None
 
-    def compacted(self, summary: str) -> None:
-        """Put *summary*, said by the user, in place of the history, and pin anew."""
-        self.repin()
-        self._history = [frozen(self.adapter.user_message(summary))]
-        self._forget_calls()
-        self._projection.forget()
+    def compacted(self, summary: str = "") -> None:
+        """Put *summary*, said by the user, in place of the history, and pin anew.
 
-    def _forget_calls(self) -> None:
-        self._calls, self._results = (), {}
+        Without one the history is empty: a summary may be in the runtime state, for a plugin to
+        show. Calls that wait for results are gone with the history.
+        """
+        self.repin()
+        self._history = [frozen(self.adapter.user_message(summary))] if summary.strip() else []
+        self._calls = OpenCalls()
+        self._projection.forget()
 
     def _check_no_step(self, action: str) -> None:
         if self._pending is not None:
@@ -307,8 +274,7 @@ class Conversation:
             "snapshot": self._projection.to_dict(),
             "host": _host_id(self._prompt),
             "prefix": self._prefix_to_dict(),
-            "calls": [attrs.asdict(call) for call in self._calls],
-            "results": [[place, *result] for place, result in self._results.items()],
+            **self._calls.to_dict(),
             "pending": None if self._pending is None else _pending_to_dict(self._pending),
         }
 
@@ -337,8 +303,7 @@ class Conversation:
             self._pin = Pin.from_dict(data["prefix"])
             if data["host"] != _host_id(prompt):
                 self._pin = attrs.evolve(self._pin, generation=0)
-        self._calls = tuple(ToolCall(**call) for call in data["calls"])
-        self._results = {place: (output, bad) for place, output, bad in data["results"]}
+        self._calls = OpenCalls.from_dict(data)
         if data["pending"] is not None:
             self._pending = _pending_from_dict(data["pending"], self.adapter, self._pin)
         return self

@@ -14,6 +14,7 @@ from dsh_prompt.adapters import (
     openai_chat,
     openai_responses,
 )
+from dsh_prompt.adapters.calls import called
 from tests.adapters.cases import reply
 
 Json = dict[str, Any]
@@ -188,3 +189,14 @@ def test_an_object_goes_back_as_json_without_what_its_client_added() -> None:
     block = {"type": "tool_use", "id": "1", "name": "read", "input": {"parsed": 1}}
     [message] = anthropic_messages.reply_messages({"content": [block]})
     assert message["content"] == [block]
+
+
+@pytest.mark.parametrize("arguments", [{"x": ["\ud83d"]}, '{"x": ["\\ud83d"]}'])
+def test_half_a_surrogate_pair_in_arguments_is_replaced(arguments: Any) -> None:
+    """A tool could not send it on."""
+    assert called("read", arguments, "1").arguments == {"x": ["\ufffd"]}
+
+
+def test_arguments_of_any_depth_are_told() -> None:
+    deep = '{"x":' * 5000 + "1" + "}" * 5000
+    assert called("read", deep, "1").error

@@ -377,6 +377,7 @@ def test_a_conversation_is_resumed_as_it_was(*, pending: bool) -> None:
     prompt.context(PromptContext(name="git", order=1, text="On main."))
     talk = conversation(prompt)
     first = step(talk, calling("read"))
+    talk.add_result(talk.calls[0], "done")
     prompt.unload("Reading")
     if pending:
         talk.step(model="a-model")
@@ -591,3 +592,52 @@ def test_a_call_is_judged_by_what_is_there_when_it_runs() -> None:
     gone = 'tool "read" is not available in this assembly'
     assert talk.authorize(call) == gone
     assert resumed.authorize(resumed.calls[0]) == gone
+
+
+def test_nothing_comes_between_a_call_and_its_result() -> None:
+    """Neither a message of the user nor a step: every provider would refuse that."""
+    prompt = host()
+    prompt.tool({"name": "read"})
+    talk = conversation(prompt)
+    talk.step(model="a-model")
+    [call] = talk.commit(calling("read"))
+    for action in (lambda: talk.say("wait"), lambda: talk.step(model="a-model")):
+        with pytest.raises(ConversationError, match='add the results of "read" before you'):
+            action()
+    talk.add_result(call, "given up", is_error=True)
+    talk.say("wait")
+    assert talk.step(model="a-model")["messages"][-1]["content"] == "wait"
+
+
+def test_messages_of_your_own_answer_calls_too() -> None:
+    prompt = host()
+    prompt.tool({"name": "read"})
+    talk = conversation(prompt)
+    talk.step(model="a-model")
+    talk.commit(calling("read"))
+    talk.add({"role": "tool", "tool_call_id": "1", "content": "read"})
+    assert not talk.calls
+    talk.step(model="a-model")
+
+
+@pytest.mark.parametrize("output", [None, b"bytes", {"a": 1}])
+def test_the_output_of_a_tool_is_a_text(output: Any) -> None:
+    """Whatever else it is, it is told at once, and not by a provider."""
+    prompt = host()
+    prompt.tool({"name": "read"})
+    talk = conversation(prompt)
+    talk.step(model="a-model")
+    [call] = talk.commit(calling("read"))
+    with pytest.raises(TypeError, match='the output of the tool "read" must be a str, not'):
+        talk.add_result(call, output)
+    with pytest.raises(TypeError, match='the output of the tool "read" must be a str, not'):
+        talk.add_results([(call, output, False)])
+    assert talk.calls == (call,)
+
+
+def test_a_compaction_without_a_summary_leaves_nothing() -> None:
+    """The runtime state may have the summary, which would be read twice otherwise."""
+    talk = conversation(host())
+    step(talk)
+    talk.compacted()
+    assert not talk.messages

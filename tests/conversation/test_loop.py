@@ -126,7 +126,8 @@ def test_the_state_may_be_asked_for_in_each_step() -> None:
         text="go",
         state=lambda: RuntimeState(permission_mode=modes[-1]),
     )
-    assert seen == ["default", "plan"]
+    # For each step, and before the tool.
+    assert seen == ["default", "default", "plan"]
 
 
 class Planning:
@@ -185,13 +186,24 @@ def test_a_tool_is_refused_that_the_one_before_it_had_denied() -> None:
     assert outputs(talk) == ["write done", "plan done", "plan mode"]
 
 
-def test_nothing_is_assembled_again_as_long_as_nothing_changed() -> None:
-    talk = agent("read")
-    counted: list[None] = []
-    talk._prompt.on_assemble(lambda assembly: counted.append(None))
-    model = Model(reply_of("read", "read"), answer())
-    run(talk, model, tool, model="a-model", text="go", state=lambda: RuntimeState(task="it"))
-    assert len(counted) == 2
+def test_a_tool_is_refused_that_something_denies_by_then() -> None:
+    """Whatever it denies by: nothing has changed but what a listener looks at."""
+    talk, denied = agent("read"), set[str]()
+
+    def deny(assembly: PromptAssembly) -> None:
+        for name in denied:
+            assembly.deny(name, "not now")
+
+    talk._prompt.on_assemble(deny)
+
+    def call(request: Request) -> Any:
+        if not talk.messages[1:]:
+            denied.add("read")
+            return calling("read")
+        return answer()
+
+    run(talk, call, tool, model="a-model", text="go")
+    assert outputs(talk) == ["not now"]
 
 
 @pytest.mark.anyio
@@ -292,3 +304,12 @@ def test_a_resumed_conversation_goes_on_with_its_pending_step() -> None:
     model = Model(answer("done"))
     run(resumed, model, tool, model="a-model")
     assert [sent.to_dict() for sent in model.requests] == [request.to_dict()]
+
+
+def test_an_async_tool_belongs_into_the_async_loop() -> None:
+    talk = agent("read")
+    wrong: Any = async_tool
+    with pytest.raises(TypeError, match=r"the tool is async: use run_async\(\)"):
+        run(talk, Model(calling("read")), wrong, model="a-model", text="go")
+    run(talk, Model(answer()), tool, model="a-model")
+    assert outputs(talk) == ["read done"]
