@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from dsh_prompt.model.prompt_assembly import PromptAssembly
 
 DEFAULT_MAX_TOKENS = 4096
+#: The API refuses an error that says nothing: https://github.com/jlevy/markform/issues/153.
+NO_REASON = "The tool failed without saying why."
 
 _MINUTES = {"cache_control": {"type": "ephemeral"}}
 _HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
@@ -133,12 +135,17 @@ class AnthropicMessages(BuiltIn):
             {
                 "type": "tool_result",
                 "tool_use_id": call.id,
-                "content": self._references(output) if self.defers and not is_error else output,
+                "content": self._result(output, is_error=is_error),
                 **({"is_error": True} if is_error else {}),
             }
             for call, output, is_error in results
         ]
         return [{"role": "user", "content": blocks}] if blocks else []
+
+    def _result(self, output: str, *, is_error: bool) -> str | list[dict[str, str]]:
+        if is_error:
+            return output if output.strip() else NO_REASON
+        return self._references(output) if self.defers else output
 
     def _references(self, output: str) -> str | list[dict[str, str]]:
         """Give the references to found tools; text, where the request may not know them so."""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from dsh_prompt import AssembledSection, PromptAssembly
-from dsh_prompt.adapters import PreflightError, anthropic_messages
+from dsh_prompt.adapters import PreflightError, ToolCall, anthropic_messages
+from dsh_prompt.adapters.anthropic import NO_REASON
 from tests.adapters.cases import READ, WRITE, assembly
 from tests.adapters.rules import broken_rules, marks
 
@@ -139,6 +140,13 @@ def test_our_marks_hold_as_long_as_those_of_the_caller() -> None:
     assert request["tools"][-1]["cache_control"] == hour["cache_control"]
     assert request["system"][0]["cache_control"] == hour["cache_control"]
     assert request["messages"][-1]["content"][-1]["cache_control"] == hour["cache_control"]
+
+
+@pytest.mark.parametrize(("output", "sent"), [("", NO_REASON), (" ", NO_REASON), ("no", "no")])
+def test_an_error_says_something(output: str, sent: str) -> None:
+    """The API refuses one that does not."""
+    [message] = anthropic_messages.result_messages([(ToolCall("read", {}, "1"), output, True)])
+    assert message["content"][0]["content"] == sent
 
 
 def test_marks_in_results_of_tools_count() -> None:

@@ -56,7 +56,12 @@ class PlanMode:
         refused = self._refused(assembly)
         assembly.tools = [tool for tool in assembly.tools if _name(tool) not in refused]
         section = AssembledSection(
-            PLAN_POLICY, settings.text, order=settings.order, literal=True, cacheable=True
+            PLAN_POLICY,
+            settings.text,
+            order=settings.order,
+            title="Plan mode",
+            literal=True,
+            cacheable=True,
         )
         place(assembly.sections, section)
 
@@ -65,7 +70,9 @@ class PlanMode:
         # Who denied a tool before had a reason of its own.
         for name in sorted(self._refused(assembly) - assembly.denied.keys()):
             assembly.deny(name, settings.reason)
-        context = AssembledContext(PLAN_POLICY, settings.text, order=settings.order, literal=True)
+        context = AssembledContext(
+            PLAN_POLICY, settings.text, order=settings.order, title="Plan mode", literal=True
+        )
         place(assembly.contexts, context)
 
     def _refused(self, assembly: PromptAssembly) -> set[str]:

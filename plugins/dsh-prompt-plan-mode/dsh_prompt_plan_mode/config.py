@@ -40,7 +40,8 @@ class Config:
 
     *order*: where the text stands among the sections, or among the runtime contexts.
 
-    *read_only*: names or globs of tools that plan mode keeps, whatever their annotations say.
+    *read_only*: names or globs of tools that plan mode keeps, whatever their annotations say; a
+    list of todos is where a plan goes.
 
     *not_read_only*: names or globs of tools that it never keeps; wins over all else.
     *reason*: what `authorize` answers for a denied tool; used by `"mask"` alone.
@@ -55,7 +56,7 @@ class Config:
     text: str = attrs.field(default=TEXT, validator=words, metadata=TRUSTED)
     order: float = attrs.field(default=SectionOrder.PLAN_MODE, validator=finite, metadata=TRUSTED)
     read_only: tuple[str, ...] = attrs.field(
-        default=(),
+        default=("todo_write",),
         converter=listed,
         validator=each(_about_glob, "tool names or globs"),
         metadata=TRUSTED,

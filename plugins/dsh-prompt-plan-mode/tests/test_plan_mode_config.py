@@ -26,7 +26,8 @@ def test_defaults() -> None:
     """Every setting has a default."""
     config = Config()
     assert (config.mode, config.order) == ("narrow", SectionOrder.PLAN_MODE)
-    assert config.read_only == config.not_read_only == ()
+    assert config.read_only == ("todo_write",)
+    assert config.not_read_only == ()
     assert config.text.strip()
     assert config.reason.strip()
 

@@ -54,7 +54,7 @@ def test_the_text_is_a_context(masked: SystemPrompt, plan: RuntimeState) -> None
     parts = render_context_sections(masked.assemble(state=plan))
     assert parts == [
         ("git", "branch: main"),
-        ("plan:policy", Config().text),
+        ("plan:policy", f"## Plan mode\n\n{Config().text}"),
         ("todos", "nothing to do"),
     ]
 

@@ -31,6 +31,7 @@ def activate(ctx: DisposableContext) -> None:
     subagents = SubAgents(ctx, config)
     ctx.callback(subagents.end)
     ctx.provide(SUBAGENTS, subagents)
+    ctx.on_assemble(subagents.restrict_providers)
     if config.tool_schema:
         ctx.tool(delegation_tool(config))
     ctx.section(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from dsh_prompt import Scope
+    from dsh_prompt_subagents.fencing import Fence
     from dsh_prompt_subagents.subagents import SubAgents
 
 Status: TypeAlias = Literal["running", "waiting", "done", "failed"]
@@ -25,12 +26,20 @@ class Child:
     *result*, which the agent loop reports. It is a context manager: leaving it closes the child.
     """
 
-    def __init__(self, family: SubAgents, scope: Scope, name: str, description: str) -> None:
+    def __init__(
+        self,
+        family: SubAgents,
+        scope: Scope,
+        name: str,
+        description: str,
+        fence: Fence | None = None,
+    ) -> None:
         self._family = family
         self._scope = scope
         self._parent = scope.parent
         self._name = name
         self._description = description
+        self._fence = fence
         self._told: tuple[Status, str] = ("running", "")
 
     @property
@@ -47,6 +56,11 @@ class Child:
     def parent(self) -> Scope | None:
         """The scope of its parent; None is the global agent."""
         return self._parent
+
+    @property
+    def fence(self) -> Fence | None:
+        """What it was restricted to."""
+        return self._fence
 
     @property
     def told(self) -> tuple[Status, str]:
@@ -72,6 +86,11 @@ class Child:
     def is_open(self) -> bool:
         """Whether its scope is as it was made: neither that nor an ancestor is disposed."""
         return not any(one.is_gone for one in lineage(self._scope))
+
+    @property
+    def own_scope(self) -> Scope:
+        """Its scope, gone or not."""
+        return self._scope
 
     @property
     def scope(self) -> Scope:
@@ -100,20 +119,21 @@ class Child:
         self._told = (status, one_line(what, result, self._family.max_chars))
 
     def close(self) -> None:
-        """Close its own children, then dispose its scope; twice is harmless.
+        """Close all below it, then dispose its scope; twice is harmless.
 
         Raises `AsyncProviderError`, and nothing of this scope has changed, where that holds
         something async: `close_async` is for that.
         """
-        for child in self._family.below(self._scope):
-            child.close()
-        self._scope.dispose()
+        for scope in self._scopes():
+            scope.dispose()
 
     async def close_async(self) -> None:
         """Do what `close` does, async cleanups included."""
-        for child in self._family.below(self._scope):
-            await child.close_async()
-        await self._scope.dispose_async()
+        for scope in self._scopes():
+            await scope.dispose_async()
+
+    def _scopes(self) -> list[Scope]:
+        return [*(child.own_scope for child in self._family.below(self._scope)), self._scope]
 
     def __enter__(self) -> Self:
         return self

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from dsh_prompt import DisposableContext
+    from dsh_prompt_subagents.fencing import Fence, ProvidedTools
 
 _KEYS: Final = ("allow", "deny")
 
@@ -68,7 +69,8 @@ def make_scope(
     parent: Scope | None,
     *,
     persona: str | None,
-    restrict: Restriction | None,
+    fence: Fence | None,
+    provided: ProvidedTools,
     ended: Callable[[Scope], object],
 ) -> Scope:
     """Make the scope of a child, whole or not at all; *ended* is called when it is disposed."""
@@ -76,8 +78,8 @@ def make_scope(
     try:
         scope.callback(ended, scope)
         # First, so that no change listener sees the child with more tools than it will have.
-        if restrict is not None:
-            scope.restrict(**restrict)
+        if fence is not None:
+            _restrict(scope, fence, provided)
         if persona is not None:
             order = SectionOrder.PERSONA
             scope.section(name=PERSONA_SECTION, order=order, text=persona, literal=True)
@@ -85,3 +87,10 @@ def make_scope(
         scope.dispose()
         raise
     return scope
+
+
+def _restrict(scope: Scope, fence: Fence, provided: ProvidedTools) -> None:
+    """Restrict what the registry knows; the rest of *fence* is for what providers give."""
+    restriction = fence.without(provided.names([None, *lineage(scope)]))
+    if restriction is not None:
+        scope.restrict(**restriction)

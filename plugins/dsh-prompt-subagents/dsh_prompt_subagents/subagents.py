@@ -9,14 +9,15 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dsh_prompt import DisposedError, InvalidContributionError, Key
-from dsh_prompt_subagents.child import Child
+from dsh_prompt_subagents.child import Child, lineage
+from dsh_prompt_subagents.fencing import Fence, ProvidedTools
 from dsh_prompt_subagents.spawning import check_parent, check_restriction, make_scope
 from dsh_prompt_subagents.texts import checked_name, one_line, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dsh_prompt import DisposableContext, Scope
+    from dsh_prompt import AssembleContext, DisposableContext, PromptAssembly, Scope
     from dsh_prompt_subagents.config import Config
     from dsh_prompt_subagents.spawning import Restriction
 
@@ -33,6 +34,7 @@ class SubAgents:
         self._ctx: DisposableContext | None = ctx
         self._config = config
         self._lock = Lock()
+        self._provided = ProvidedTools(ctx.host.registry)
         # By their scopes, in the order in which they were spawned.
         self._children: dict[Scope, Child] = {}
         # The names of those that are being spawned, with their parents.
@@ -87,8 +89,17 @@ class SubAgents:
                 if persona is None
                 else whole_text(f'the persona of child agent "{own}"', persona)
             )
-            made = make_scope(ctx, own, parent, persona=text, restrict=restrict, ended=self._forget)
-            child = Child(self, made, own, line)
+            fence = None if restrict is None else Fence.of(restrict)
+            made = make_scope(
+                ctx,
+                own,
+                parent,
+                persona=text,
+                fence=fence,
+                provided=self._provided,
+                ended=self._forget,
+            )
+            child = Child(self, made, own, line, fence)
             with self._lock:
                 self._children[made] = child
             if not child.is_open or not self.is_there:  # gone since
@@ -97,9 +108,27 @@ class SubAgents:
                 raise DisposedError(f'the parent of child agent "{own}", or the plugin, is gone')
         return child
 
+    def restrict_providers(self, assembly: PromptAssembly, context: AssembleContext) -> None:
+        """Take what a child may not have of tool providers out of *assembly*: a listener."""
+        scope = context.scope
+        if scope is None:
+            self._provided.note(assembly.tools, scope)
+            return
+        children = (self._children.get(one) for one in lineage(scope))
+        fences = [child.fence for child in children if child is not None and child.fence]
+        if fences:
+            assembly.tools = self._provided.fenced(assembly.tools, scope, fences)
+        self._provided.note(assembly.tools, scope)
+
     def below(self, scope: Scope) -> list[Child]:
-        """List the children of the agent of *scope*, open or not, the latest first."""
-        return [one for one in reversed(self._held()) if one.parent is scope]
+        """List all below the agent of *scope*, open or not, each before whoever spawned it."""
+        found, above = [], {scope}
+        # Nobody is spawned before its parent.
+        for child in self._held():
+            if child.parent in above:
+                found.append(child)
+                above.add(child.own_scope)
+        return found[::-1]
 
     def end(self) -> None:
         """Let go of the host; whoever spawns after this is told so."""
@@ -150,7 +179,8 @@ class SubAgents:
     def _close_orphans(self) -> None:
         """Close the children whose parents have gone without closing them."""
         for child in self._held():
-            if not child.is_open:
+            # Closing one closes those below it, so the parent is all that there is to look at.
+            if child.parent is not None and child.parent.is_gone:
                 try:
                     child.close()
                 except Exception as error:  # noqa: BLE001 - it is not the business of this spawn
