@@ -241,7 +241,10 @@ def short(value: object) -> str:
 
     brief = Repr()
     brief.maxstring = brief.maxother = 80
-    return brief.repr(value)
+    try:
+        return brief.repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return f"<{type(value).__name__}>"
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:

@@ -28,7 +28,7 @@ from dsh_prompt import (
     hookimpl,
     render_prompt,
 )
-from dsh_prompt.errors import nearest, raise_all, unknown_keys
+from dsh_prompt.errors import nearest, raise_all, short, unknown_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,3 +290,9 @@ def test_one_error_is_raised_as_it_is_and_several_in_a_group() -> None:
     with pytest.raises(ExceptionGroup, match="two") as several:
         raise_all([one, other], "two")
     assert several.value.exceptions == (one, other)
+
+
+def test_a_value_that_cannot_be_written_is_named_by_its_type() -> None:
+    """Python writes no number of more than 4300 digits."""
+    assert short(10**5000) == "<int>"
+    assert short("x" * 1000).startswith("'xxx")
