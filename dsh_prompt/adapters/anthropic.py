@@ -72,7 +72,8 @@ class AnthropicMessages(BuiltIn):
             body["tool_choice"] = {"type": "none"}
         if "message" in marks:
             messages = [*messages[:-1], _marked(messages[-1], mark)]
-        return body | {"messages": with_references_to(held, messages)} | parts.options
+        messages = with_references_to(held, messages, [tool.name for tool in parts.tools])
+        return body | {"messages": messages} | parts.options
 
     def _left_out(self, assembly: PromptAssembly) -> frozenset[str]:
         return frozenset() if self.defers else super()._left_out(assembly)
@@ -80,14 +81,15 @@ class AnthropicMessages(BuiltIn):
     def _held(self, parts: Parts) -> frozenset[str]:
         """Give the sent names of the tools to defer.
 
-        A tool that the history opens is one of them: it is open by that, and the prefix stays.
+        One that was, and that the history opens, is one of them: it is open by that, and the
+        prefix stays.
         """
-        if not self.defers:
-            return frozenset()
         deferred = parts.assembly.get(DEFERRED)
-        held = frozenset() if deferred is None else deferred.names
-        opened = referenced(parts.messages)
-        names = {t.name for t in parts.tools if t.schema.name in held or t.name in opened}
+        if deferred is None or not self.defers:
+            return frozenset()
+        names = {tool.name for tool in parts.tools if tool.schema.name in deferred.names}
+        found = {tool.name for tool in parts.tools if tool.schema.name in deferred.opened}
+        names |= found & referenced(parts.messages)
         # A request in which all tools are deferred is refused.
         return frozenset(names) if len(names) < len(parts.tools) else frozenset()
 

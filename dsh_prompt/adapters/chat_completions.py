@@ -4,7 +4,7 @@
   too; where a model wants ``developer``, OpenAI takes it for that. Source: its staff, in
   https://community.openai.com/t/how-is-developer-message-better-than-system-prompt/1062784/2.
 - The prefix of a request is cached by itself, if its bytes are the same. `prompt_cache_key`, here
-  the fingerprint of the stable prefix, sends requests that share it to the same machine. Of one
+  the fingerprint of the prefix as it is sent, brings requests that share it to one machine. Of one
   prefix and key, about 15 requests a minute find their way: with more, give a key of your own for
   each user. Source: https://developers.openai.com/api/docs/guides/prompt-caching. It has at most
   64 characters (https://github.com/vybestack/llxprt-code/issues/2135), as the digest has.
@@ -21,6 +21,7 @@ import attrs
 from dsh_prompt.adapters.base import BuiltIn
 from dsh_prompt.adapters.calls import called, field, part, plain
 from dsh_prompt.adapters.limits import OPENAI
+from dsh_prompt.render.fingerprint import prefix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -98,7 +99,8 @@ def cache_key(parts: Parts) -> dict[str, Any]:
     """Give the `prompt_cache_key`, where there is a prefix."""
     if not parts.cache or not (parts.tools or parts.stable):
         return {}
-    return {"prompt_cache_key": parts.assembly.fingerprint().prefix}
+    # Of what is sent: tools that are held back may come and go.
+    return {"prompt_cache_key": prefix_of([tool.schema for tool in parts.tools], parts.stable)}
 
 
 def _function(tool: SentTool) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-_GONE = {"type": "text", "text": "The tools that were found are not there any more."}
+_GONE = "The tools that were found are not there any more."
+_LISTED = "The tools that were found are in your list of tools: "
 
 
 def referenced(messages: list[Any]) -> frozenset[str]:
@@ -20,11 +21,16 @@ def referenced(messages: list[Any]) -> frozenset[str]:
     )
 
 
-def with_references_to(names: Collection[str], messages: list[Any]) -> list[Any]:
-    """Give *messages* without references to other tools than *names*: they would be refused."""
+def with_references_to(
+    names: Collection[str], messages: list[Any], listed: Collection[str]
+) -> list[Any]:
+    """Give *messages* without references to other tools than *names*: they would be refused.
+
+    A result that has no other says which of its tools are *listed*, or that they are gone.
+    """
     if not referenced(messages) - frozenset(names):
         return messages
-    return [_cleaned(message, names) for message in messages]
+    return [_cleaned(message, names, listed) for message in messages]
 
 
 def _results(messages: list[Any]) -> Iterator[dict[str, Any]]:
@@ -45,16 +51,23 @@ def _is_reference(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "tool_reference"
 
 
-def _cleaned(message: Any, names: Collection[str]) -> Any:
+def _cleaned(message: Any, names: Collection[str], listed: Collection[str]) -> Any:
     if not any(_results([message])):
         return message
     blocks = message["content"]
     return message | {
-        "content": [_kept(block, names) if _is_result(block) else block for block in blocks]
+        "content": [_kept(block, names, listed) if _is_result(block) else block for block in blocks]
     }
 
 
-def _kept(result: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+def _kept(
+    result: dict[str, Any], names: Collection[str], listed: Collection[str]
+) -> dict[str, Any]:
     content = result["content"]
     left = [block for block in content if not _is_reference(block) or block["tool_name"] in names]
-    return result if left == content else result | {"content": left or [_GONE]}
+    if left == content:
+        return result
+    names_found = [block["tool_name"] for block in content if _is_reference(block)]
+    there = [name for name in names_found if name in listed]
+    text = f"{_LISTED}{', '.join(there)}." if there else _GONE
+    return result | {"content": left or [{"type": "text", "text": text}]}

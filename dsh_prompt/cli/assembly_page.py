@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dsh_prompt.cli.pages import Page
 from dsh_prompt.errors import quoted
+from dsh_prompt.model.deferred import DEFERRED
 from dsh_prompt.render.fingerprint import stable_count
 from dsh_prompt.render.prompt import (
     join_context_sections,
@@ -115,7 +116,7 @@ def _contexts_table(page: Page, assembly: PromptAssembly) -> None:
 def _tools_table(page: Page, assembly: PromptAssembly) -> None:
     sizes = [tool_size(tool) for tool in assembly.tools]
     page.heading(f"Tools: {_count(sizes, 'tool')}, {_count_of(sum(sizes), 'character')}")
-    denied = assembly.denied
+    denied, held = assembly.denied, _held_back(assembly)
     columns = ("Tool", "Owner", "Order", "Chars", "Prefix")
     rows: list[tuple[Cell, ...]] = [
         (
@@ -123,12 +124,20 @@ def _tools_table(page: Page, assembly: PromptAssembly) -> None:
             owner(assembly.source_of("tool", tool.name)),
             place,
             size,
-            _yes(True),
+            _yes(tool.name not in held),
+            *([_yes(tool.name in held)] if held else []),
             *([denied.get(tool.name, "")] if denied else []),
         )
         for place, (tool, size) in enumerate(zip(assembly.tools, sizes, strict=True), 1)
     ]
-    page.table((*columns, "Denied") if denied else columns, rows)
+    more = [name for name, there in (("Held back", held), ("Denied", denied)) if there]
+    page.table((*columns, *more), rows)
+
+
+def _held_back(assembly: PromptAssembly) -> frozenset[str]:
+    """Name the tools that the model is not told about until it finds them."""
+    deferred = assembly.get(DEFERRED)
+    return frozenset() if deferred is None else deferred.names
 
 
 def _trimmed_table(page: Page, assembly: PromptAssembly) -> None:

@@ -9,6 +9,8 @@ import attrs
 from dsh_prompt.adapters.calls import ToolCall, mended
 from dsh_prompt.conversation.errors import ConversationError
 from dsh_prompt.errors import quoted
+from dsh_prompt.model.deferred import FoundTools
+from dsh_prompt.model.tools import ToolSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,15 +56,27 @@ class OpenCalls:
         """Give calls and results as JSON; `from_dict` takes them back."""
         return {
             "calls": [attrs.asdict(call) for call in self._calls],
-            "results": [[place, *result] for place, result in self._results.items()],
+            "results": [
+                [place, output, is_error, *_found(output)]
+                for place, (output, is_error) in self._results.items()
+            ],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Take back what `to_dict` gave."""
         self = cls(ToolCall(**call) for call in data["calls"])
-        self._results = {place: (output, is_bad) for place, output, is_bad in data["results"]}
+        for place, output, is_error, *found in data["results"]:
+            schemas = [ToolSchema.from_dict(tool) for tools in found for tool in tools]
+            self._results[place] = (FoundTools(output, schemas) if found else output, is_error)
         return self
+
+
+def _found(output: str) -> list[list[dict[str, Any]]]:
+    """Give the schemas that the output of a search has with it; other outputs have none."""
+    if not isinstance(output, FoundTools):
+        return []
+    return [[schema.to_dict() for schema in output.schemas]]
 
 
 def check_output(call: ToolCall, output: object) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
+from dsh_prompt.conversation.held import Held, needs_of
 from dsh_prompt.model.assembled import AssembledContext, AssembledSection
 from dsh_prompt.model.deferred import DEFERRED, DEFERRED_CODEC
 from dsh_prompt.model.provenance import Provenance
@@ -37,9 +38,9 @@ Names: TypeAlias = "Callable[[Iterable[ToolSchema]], Mapping[str, str]]"
 class Pin:
     """System text and tools of the step at which a conversation was pinned.
 
-    *texts* maps the names of sections to their rendered text and owner, *tools* are the
-    schemas that were sent, *owners* whose they are, *deferred* which of them are held back;
-    *generation* is that of the host.
+    *texts* maps the names of sections to their rendered text and owner, *needs* to the tools that
+    they require; *tools* are the schemas that were sent, *owners* whose they are, *deferred* which
+    of them are held back; *generation* is that of the host.
     """
 
     texts: Mapping[str, tuple[str, str]]
@@ -47,6 +48,7 @@ class Pin:
     owners: Mapping[str, str]
     generation: int
     deferred: Deferred | None = None
+    needs: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, assembly: PromptAssembly) -> Pin:
@@ -55,78 +57,75 @@ class Pin:
         owners = {
             tool.name: _owner(source) for tool, source in zip(assembly.tools, sources, strict=True)
         }
-        generation, deferred = assembly.generation or 0, assembly.get(DEFERRED)
-        return cls(_texts(assembly), tuple(assembly.tools), owners, generation, deferred)
+        deferred = assembly.get(DEFERRED)
+        if deferred is not None and deferred.search not in owners:
+            deferred = None  # what the model cannot search for, cannot be held back
+        generation, needs = assembly.generation or 0, needs_of(assembly)
+        return cls(_texts(assembly), tuple(assembly.tools), owners, generation, deferred, needs)
 
     def hold(self, assembly: PromptAssembly, names: Names) -> None:
         """Give *assembly* the pinned system text and tools; tell the differences in a context.
 
-        A tool that went away is denied, one that came is not called yet. *names* are those that
-        the model knows tools by.
+        A tool that went away is denied, one that came is not called yet, or through the search
+        for tools, if the pin has one. *names* are those that the model knows tools by.
         """
-        now, before = _by_name(assembly.tools), _by_name(self.tools)
-        # What is held back, the model does not know yet.
-        held = _held(self.deferred) | _held(assembly.get(DEFERRED))
-        told = {name: tool for name, tool in now.items() if name not in held}
-        known = {name: tool for name, tool in before.items() if name not in held}
+        held = Held(
+            _by_name(self.tools), _by_name(assembly.tools), self.deferred, assembly.get(DEFERRED)
+        )
         notices = [
-            *self._of_sections(_texts(assembly)),
-            *self._of_tools(assembly, _Changed(known, told, names)),
+            *self._of_sections(_texts(assembly), needs_of(assembly), held),
+            *self._of_tools(assembly, _Changed(held.known(), held.told(), names), held),
         ]
         assembly.sections = [
             AssembledSection(name, text, literal=True, cacheable=True)
             for name, (text, _) in self.texts.items()
         ]
-        assembly.tools = [*self.tools, *self._hold_back(assembly, now)]
-        for name in before.keys() - now.keys() - assembly.denied.keys():
-            assembly.deny(name, f'the tool "{name}" of {self.owners[name]} went away')
+        assembly.tools = [*self.tools, *held.came]
+        for name in held.before.keys() - held.now.keys() - assembly.denied.keys():
+            if name != held.search:
+                assembly.deny(name, f'the tool "{name}" of {self.owners[name]} went away')
+        if (deferred := held.deferred()) is not None:
+            assembly[DEFERRED] = deferred
+        elif DEFERRED in assembly:
+            del assembly[DEFERRED]
         if notices:
             text = "\n\n".join([CHANGES, *notices])
             context = AssembledContext(CHANGES_CONTEXT, text, literal=True)
             assembly.contexts = [context, *assembly.contexts]
 
-    def _hold_back(
-        self, assembly: PromptAssembly, now: Mapping[str, ToolSchema]
-    ) -> list[ToolSchema]:
-        """Hold back what the pinned step did, whatever was opened since; give what came to it.
-
-        Both are found and called by the tool that searches, and tell the model nothing new.
-        """
-        held = assembly.get(DEFERRED)
-        if self.deferred is None:
-            if held is not None:
-                del assembly[DEFERRED]
-            return []
-        pinned = _by_name(self.tools)
-        names = frozenset() if held is None else held.names - pinned.keys()
-        assembly[DEFERRED] = attrs.evolve(self.deferred, names=self.deferred.names | names)
-        return [tool for name, tool in now.items() if name in names]
-
-    def _of_sections(self, now: Texts) -> Iterator[str]:
+    def _of_sections(
+        self, now: Texts, needs: Mapping[str, tuple[str, ...]], held: Held
+    ) -> Iterator[str]:
         for name, (text, owner) in now.items():
             before = self.texts.get(name)
-            if before is None and text:
+            if before is None and text and not held.hides(needs.get(name, ())):
                 yield f'The system prompt has a new section "{name}", of {owner}:\n{text}'
             elif before is not None and before[0] != text:
                 said = f"now says:\n{text}" if text else "now says nothing."
                 yield f'The section "{name}" of the system prompt, of {owner}, {said}'
         for name, (text, owner) in self.texts.items():
-            if name not in now and text:
+            if name not in now and text and not held.keeps(self.needs.get(name, ())):
                 yield (
                     f'The section "{name}" of the system prompt, of {owner}, does not apply any '
                     f"more. It said:\n{text}"
                 )
 
-    def _of_tools(self, assembly: PromptAssembly, changed: _Changed) -> Iterator[str]:
+    def _of_tools(self, assembly: PromptAssembly, changed: _Changed, held: Held) -> Iterator[str]:
+        soon = "will be there soon; not yet"
+        if held.search is not None:
+            soon = f'is new; not in your list yet, "{held.search}" finds and calls it'
         for name, tool in changed.came.items():
             about = f": {tool.description}" if tool.description else "."
             owner = _owner(assembly.source_of("tool", tool.name))
-            yield f'The tool "{name}" of {owner} will be there soon; not yet{about}'
+            yield f'The tool "{name}" of {owner} {soon}{about}'
         for name, tool in changed.altered.items():
             owner = _owner(assembly.source_of("tool", tool.name))
             yield f'The tool "{name}" of {owner} has changed: {_sent(tool)}'
         for name, tool in changed.gone.items():
-            yield f'The tool "{name}" of {self.owners[tool.name]} is gone: do not call it.'
+            of = f" of {self.owners[tool.name]}" if tool.name in self.owners else ""
+            yield f'The tool "{name}"{of} is gone: do not call it.'
+        if held.lost:
+            yield f'Of the tools that "{held.search}" finds, gone are: {", ".join(held.lost)}.'
 
     def to_dict(self) -> dict[str, Any]:
         """Give the pin as JSON; `from_dict` takes it back."""
@@ -136,6 +135,7 @@ class Pin:
             "owners": dict(self.owners),
             "generation": self.generation,
             "deferred": None if self.deferred is None else DEFERRED_CODEC.encode(self.deferred),
+            "needs": {name: list(needs) for name, needs in self.needs.items()},
         }
 
     @classmethod
@@ -147,6 +147,7 @@ class Pin:
             dict(data["owners"]),
             data["generation"],
             None if data["deferred"] is None else DEFERRED_CODEC.decode(data["deferred"]),
+            {name: tuple(needs) for name, needs in data.get("needs", {}).items()},
         )
 
 
@@ -173,10 +174,6 @@ def _by_name(tools: Iterable[ToolSchema]) -> dict[str, ToolSchema]:
     for tool in tools:
         named.setdefault(tool.name, tool)
     return named
-
-
-def _held(deferred: Deferred | None) -> frozenset[str]:
-    return frozenset() if deferred is None else deferred.names
 
 
 def _sent(tool: ToolSchema) -> str:

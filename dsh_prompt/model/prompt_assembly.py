@@ -13,6 +13,7 @@ from dsh_prompt.model.assembled import (
     assembled_section,
 )
 from dsh_prompt.model.blocks import Blocks
+from dsh_prompt.model.deferred import DEFERRED
 from dsh_prompt.model.keys import Key, Keyed
 from dsh_prompt.model.provenance import Provenance
 
@@ -177,10 +178,16 @@ class PromptAssembly(Keyed):
         self._denied[name] = reason
 
     def authorize(self, name: str) -> str | None:
-        """Give the reason to refuse a call of the tool *name*, or None where it may run."""
+        """Give the reason to refuse a call of the tool *name*, or None where it may run.
+
+        Where tools can be held back, the one that finds them may run, also if it is not listed.
+        """
         if self._denied is not None and name in self._denied:
             return self._denied[name]
         if any(tool.name == name for tool in self._tools):
+            return None
+        deferred = self.get(DEFERRED)
+        if deferred is not None and name == deferred.search:
             return None
         return f'tool "{name}" is not available in this assembly'
 

@@ -47,6 +47,11 @@ def fingerprint(assembly: PromptAssembly) -> Fingerprint:
     )
 
 
+def prefix_of(tools: Iterable[ToolSchema], stable: str) -> str:
+    """Give the digest *prefix* of what has these *tools*, and *stable* as its stable text."""
+    return _digest(_tool_bytes(tools), _bytes(stable))
+
+
 def stable_count(assembly: PromptAssembly) -> int:
     """Count the sections of the stable prefix: those before the first not cacheable one."""
     return sum(1 for _ in takewhile(lambda item: item.cacheable, assembly._facts("section")))

@@ -33,9 +33,13 @@ ASKED = {
 }
 
 
-def holding(*held: str, tools: tuple[ToolSchema, ...] = (FIND, READ, WRITE)) -> PromptAssembly:
+def holding(
+    *held: str,
+    tools: tuple[ToolSchema, ...] = (FIND, READ, WRITE),
+    opened: tuple[str, ...] = (),
+) -> PromptAssembly:
     made = assembly(*tools)
-    made[DEFERRED] = Deferred(held, "find")
+    made[DEFERRED] = Deferred(held, "find", opened)
     return made
 
 
@@ -104,7 +108,7 @@ def test_a_search_opens_by_references() -> None:
     """The result of a search refers to the tools, and the prefix stays, marked or not."""
     history = found(WRITE)
     assert content(history) == [{"type": "tool_reference", "tool_name": "write"}]
-    before, after = body(holding("write"), [HELLO]), body(holding(), history)
+    before, after = body(holding("write"), [HELLO]), body(holding(opened=("write",)), history)
     assert after["tools"] == before["tools"]
     assert after["system"] == before["system"]
     assert body(holding("write"), history)["tools"] == before["tools"]
@@ -112,7 +116,41 @@ def test_a_search_opens_by_references() -> None:
 
 def test_a_tool_that_is_opened_otherwise_is_told() -> None:
     """Without a reference in the history it would not be there."""
-    assert deferred(body(holding(), [HELLO])) == []
+    assert deferred(body(holding(opened=("write",)), [HELLO])) == []
+
+
+@pytest.mark.parametrize("held", [(), ("write",)])
+def test_a_tool_that_never_was_held_back_is_not_deferred(held: tuple[str, ...]) -> None:
+    """A reference to it changes no tool, and goes; without others, the result says where it is."""
+    history = found(READ)
+    sent = body(holding(*held), history)
+    assert sent["tools"] == body(holding(*held), [HELLO])["tools"]
+    text = "The tools that were found are in your list of tools: read."
+    assert content(sent["messages"])[0]["text"] == text
+    mixed = body(holding("write"), found(READ, WRITE))
+    assert [block["tool_name"] for block in content(mixed["messages"])] == ["write"]
+
+
+def test_references_without_a_search_are_text() -> None:
+    """When nothing holds tools back any more, all are listed as any other."""
+    sent = body(assembly(FIND, READ, WRITE), found(WRITE))
+    assert deferred(sent) == []
+    assert "in your list of tools: write." in json.dumps(sent["messages"])
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+def test_what_is_held_back_does_not_change_the_key(name: str) -> None:
+    """Requests that start alike have the same key; those that do not, another one."""
+    other = ToolSchema("other", "Came later.", {})
+    adapter = ADAPTERS[name]
+
+    def key(made: PromptAssembly) -> str:
+        return str(adapter(made, model="m")["prompt_cache_key"])
+
+    held = key(holding("write"))
+    assert held == key(holding("write", "other", tools=(FIND, READ, WRITE, other)))
+    assert held == key(assembly(FIND, READ)) == assembly(FIND, READ).fingerprint().prefix
+    assert held != key(holding("other", tools=(FIND, READ, WRITE, other)))
 
 
 def test_references_to_tools_that_are_gone_go_too() -> None:
@@ -177,9 +215,24 @@ def test_found_tools_come_through_a_conversation(
     assert content(list(talk.messages)) == [{"type": "tool_reference", "tool_name": "write"}]
 
 
+def test_the_tool_that_finds_may_run_unlisted() -> None:
+    """With few tools it is not listed, but a call of it, from a list of before, is answered."""
+    made = holding(tools=(READ,))
+    assert made.authorize("find") is None
+    assert made.authorize("other") is not None
+    (call,) = openai_chat(made, model="m").tool_calls(reply("openai_chat", "find", {}))
+    assert call.refusal == 'tool "find" was left out of this request'
+    made.deny("find", "not today")
+    assert made.authorize("find") == "not today"
+
+
 def test_the_key_is_json() -> None:
     """An assembly that was kept holds back the same tools, in a stable order."""
-    made = holding("write", "read", "a", "b")
+    made = holding("write", "read", "a", "b", opened=("e", "d"))
     document = json.loads(json.dumps(made.to_dict()))
-    assert document["keys"]["deferred-tools"]["names"] == ["a", "b", "read", "write"]
+    assert document["keys"]["deferred-tools"] == {
+        "names": ["a", "b", "read", "write"],
+        "search": "find",
+        "opened": ["d", "e"],
+    }
     assert PromptAssembly.from_dict(document, [DEFERRED])[DEFERRED] == made[DEFERRED]

@@ -125,6 +125,33 @@ def test_the_table_tells_owner_order_size_and_prefix(run: Run) -> None:
     assert any(row[:4] == ["place", *owner] and row[-1] == "no" for row in rows)
 
 
+HOLDING = """
+@hookimpl
+def contribute_tools(ctx):
+    return [{"name": "find"}, {"name": "merge"}, {"name": "open"}]
+
+@hookimpl
+def system_prompt_assemble(assembly):
+    assembly[DEFERRED] = Deferred({"merge"}, search="find")
+    assembly.deny("open", "not today")
+"""
+
+
+def test_the_table_marks_tools_that_are_held_back(
+    run: Run, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model does not see them in the prefix; without any there is no such column."""
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "Held back" not in run("render", "--format", "table").text
+    site.add("holding", f"from dsh_prompt.adapters import DEFERRED, Deferred\n{HOLDING}")
+    page = run("render", "--format", "table").text
+    rows = {line.split()[0]: line.split()[5:] for line in page.splitlines() if "1.0)" in line}
+    assert "Prefix   Held back   Denied" in page
+    assert rows["find"] == ["6", "yes", "no"]
+    assert rows["merge"] == ["7", "no", "yes"]
+    assert rows["open"] == ["6", "yes", "no", "not", "today"]
+
+
 LONG = """
 @hookimpl
 def contribute_contexts(ctx):

@@ -10,14 +10,15 @@ import logging
 from typing import TYPE_CHECKING
 
 from dsh_prompt import Key, hookimpl
-from dsh_prompt.adapters import DEFERRED
+from dsh_prompt.adapters import DEFERRED, Deferred
 from dsh_prompt_tool_search.catalog import Catalog, ToolSearch
-from dsh_prompt_tool_search.config import Config
+from dsh_prompt_tool_search.config import ALWAYS, Config
 from dsh_prompt_tool_search.errors import ToolSearchError
 from dsh_prompt_tool_search.holding import (
     INDEX_SECTION,
     has_other_search,
     hold_back,
+    opened_tools,
     searched_tools,
 )
 from dsh_prompt_tool_search.ranking import has_full_text
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dsh_prompt import AssembleContext, DisposableContext, PromptAssembly
 
 __all__ = [
+    "ALWAYS",
     "INDEX_SECTION",
     "SEARCH_TOOL",
     "TOOL_SEARCH",
@@ -86,15 +88,16 @@ class ToolSearchPlugin:
         return result
 
     def _hold_back(self, assembly: PromptAssembly, context: AssembleContext) -> None:
-        searched = searched_tools(assembly, self._config)
-        if searched and has_other_search(assembly):
-            self._warn()
-        elif searched:
-            discovered = () if context.state is None else context.state.discovered_tools
-            hold_back(assembly, searched, discovered, self._config)
+        if has_other_search(assembly):
+            self._warn(assembly)
+            return
+        discovered = () if context.state is None else context.state.discovered_tools
+        assembly[DEFERRED] = Deferred((), SEARCH_TOOL, opened_tools(discovered, self._config))
+        if searched := searched_tools(assembly, self._config):
+            hold_back(assembly, searched, self._config)
 
-    def _warn(self) -> None:
-        if not self._has_warned:
+    def _warn(self, assembly: PromptAssembly) -> None:
+        if searched_tools(assembly, self._config) and not self._has_warned:
             self._has_warned = True
             logger.warning('no tool is held back: another one is named "%s"', SEARCH_TOOL)
 

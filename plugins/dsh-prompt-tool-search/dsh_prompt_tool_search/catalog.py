@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from difflib import get_close_matches
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from dsh_prompt.adapters import FoundTools
+from dsh_prompt.adapters import DEFERRED, FoundTools
 from dsh_prompt.untrusted import clean
 from dsh_prompt_tool_search.errors import ToolSearchError
 from dsh_prompt_tool_search.ranking import Ranking
@@ -38,19 +39,26 @@ class Catalog:
 
     def search(self, query: str, limit: int | None = None) -> tuple[ToolSchema, ...]:
         """Give the tools that fit *query*, the best first, at most *limit*; no denied ones."""
-        found = self._ranking.find(query)
-        allowed = [tool for tool in found if self._assembly.authorize(tool.name) is None]
-        return tuple(allowed[: self._limit if limit is None else limit])
+        # One look at the assembly: `authorize` looks through all tools for each of them.
+        there = {tool.name for tool in self._assembly.tools} - self._assembly.denied.keys()
+        allowed = (tool for tool in self._ranking.find(query) if tool.name in there)
+        return tuple(islice(allowed, self._limit if limit is None else limit))
+
+    @property
+    def _held(self) -> frozenset[str]:
+        deferred = self._assembly.get(DEFERRED)
+        return frozenset() if deferred is None else deferred.names
 
     def answer(self, arguments: Mapping[str, Any]) -> FoundTools | ToolRequest:
         """Follow the *arguments* of a call of `tool_search`.
 
-        Gives the output of a search, or the call that the model makes through it: that is for
-        the loop to authorize and to run. Raises `ToolSearchError`, whose text is for the model.
+        Gives the output of a search, with the schemas of those that are held back, or the call
+        that the model makes through it: that is for the loop to authorize and to run. Raises
+        `ToolSearchError`, whose text is for the model.
         """
         if arguments.get("call") is None:
             query, limit = query_in(arguments, self._limit)
-            return _found(self.search(query, limit))
+            return _found(self.search(query, limit), self._held)
         request = requested(arguments["call"])
         names = [tool.name for tool in self._assembly.tools if tool.name != SEARCH_TOOL]
         if request.name not in names:
@@ -90,11 +98,13 @@ class ToolSearch:
             self._known = []
 
 
-def _found(tools: tuple[ToolSchema, ...]) -> FoundTools:
+def _found(tools: tuple[ToolSchema, ...], held: frozenset[str]) -> FoundTools:
     if not tools:
         return FoundTools(NOTHING)
     lines = [clean(json.dumps(_told(tool), ensure_ascii=False)).text for tool in tools]
-    return FoundTools("\n".join([FOUND, "", *lines]), tools)
+    # The others are in the list already: there is nothing to open.
+    opening = [tool for tool in tools if tool.name in held]
+    return FoundTools("\n".join([FOUND, "", *lines]), opening)
 
 
 def _told(tool: ToolSchema) -> dict[str, Any]:

@@ -11,6 +11,8 @@ THRESHOLD = 30
 LIMIT = 5
 MOST = 20
 INDEX_CHARS = 10_000
+#: Tools of this project's plugins: their guidance would be held back with them.
+ALWAYS = ("delegate", "recall", "remember", "skill", "todo_write")
 
 
 def _about_glob(glob: str) -> str:
@@ -23,7 +25,7 @@ class Config:
 
     *threshold*: with more tools than this, tools are held back.
 
-    *always*: names or globs of tools that are never held back.
+    *always*: names or globs of tools that are never held back; `ALWAYS` unless you set it.
 
     *limit*: how many tools a search gives if the model does not say, 1 to 20.
 
@@ -38,7 +40,7 @@ class Config:
 
     threshold: int = attrs.field(default=THRESHOLD, validator=whole(0, 100_000), metadata=TRUSTED)
     always: tuple[str, ...] = attrs.field(
-        default=(),
+        default=ALWAYS,
         converter=listed,
         validator=each(_about_glob, "tool names or globs"),
         metadata=TRUSTED,

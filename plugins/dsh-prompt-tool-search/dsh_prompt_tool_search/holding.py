@@ -5,8 +5,10 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
+
 from dsh_prompt import AssembledSection, ToolSchema
-from dsh_prompt.adapters import DEFERRED, Deferred
+from dsh_prompt.adapters import DEFERRED
 from dsh_prompt_tool_search.index import index_text
 from dsh_prompt_tool_search.schema import SCHEMA, SEARCH_TOOL
 
@@ -30,17 +32,20 @@ def searched_tools(assembly: PromptAssembly, config: Config) -> frozenset[str]:
     return frozenset(name for name in names if not _is_listed(name, config))
 
 
+def opened_tools(discovered: Iterable[str], config: Config) -> frozenset[str]:
+    """Name the *discovered* tools, without those that would not be held back anyway."""
+    return frozenset(n for n in discovered if n != SEARCH_TOOL and not _is_listed(n, config))
+
+
 def has_other_search(assembly: PromptAssembly) -> bool:
     """Tell whether somebody else's tool has the name of ours."""
     return any(getattr(tool, "name", None) == SEARCH_TOOL for tool in assembly.tools)
 
 
-def hold_back(
-    assembly: PromptAssembly, searched: frozenset[str], discovered: Iterable[str], config: Config
-) -> None:
-    """Hold back the *searched* tools of *assembly* that are not *discovered*."""
-    held = searched.difference(discovered)
-    assembly[DEFERRED] = Deferred(held, SEARCH_TOOL)
+def hold_back(assembly: PromptAssembly, searched: frozenset[str], config: Config) -> None:
+    """Hold back the *searched* tools of *assembly* that are not opened yet."""
+    held = searched - assembly[DEFERRED].opened
+    assembly[DEFERRED] = attrs.evolve(assembly[DEFERRED], names=held)
     assembly.tools = [SCHEMA, *assembly.tools]
     assembly.contexts = _without(assembly.contexts, held)
     assembly.sections = _without(assembly.sections, held)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from dsh_prompt_plan_mode import PlanMode
-from dsh_prompt_tool_search import INDEX_SECTION, SEARCH_TOOL, ToolSearchPlugin
+from dsh_prompt_tool_search import ALWAYS, INDEX_SECTION, SEARCH_TOOL, ToolSearchPlugin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,19 +43,35 @@ def test_unlisted_tools_are_held_back(host: Callable[..., SystemPrompt]) -> None
 def test_nothing_happens_without_need(
     host: Callable[..., SystemPrompt], bare_host: SystemPrompt, settings: dict[str, Any]
 ) -> None:
-    """Up to the threshold, or where all tools are listed, the assembly is as without it."""
+    """Up to the threshold, or where all tools are listed, the model is told the same."""
     before = bare_host.assemble()
     after = host(**settings).assemble()
-    assert DEFERRED not in after
+    assert after[DEFERRED] == Deferred((), SEARCH_TOOL)
     assert after.fingerprint() == before.fingerprint()
-    assert after.to_dict()["keys"] == before.to_dict()["keys"]
+    assert after.tools == before.tools
+
+
+def test_tools_of_this_projects_plugins_are_told() -> None:
+    """Their guidance stays, with all of them loaded and many tools of others."""
+    prompt = SystemPrompt()
+    for name in ("todo", "skills", "memory", "subagents"):
+        prompt.load_entry_points(only=[name])
+    before = {section.name for section in prompt.assemble().sections}
+    own = {tool.name for tool in prompt.assemble().tools}
+    for number in range(40):
+        prompt.tool({"name": f"mcp__hub__tool{number}"})
+    prompt.load(ToolSearchPlugin, name="tool-search")
+    assembly = prompt.assemble()
+    assert own == set(ALWAYS)
+    assert assembly[DEFERRED].names.isdisjoint(own)
+    assert {section.name for section in assembly.sections} == {*before, INDEX_SECTION}
 
 
 def test_a_discovered_tool_is_open(host: Callable[..., SystemPrompt]) -> None:
     """It is not marked any more, and neither list of tools nor index change by that."""
     prompt = host()
     before, after = prompt.assemble(), prompt.assemble(state=MERGE)
-    assert after[DEFERRED].names == HELD - {"mcp__hub__merge"}
+    assert after[DEFERRED] == Deferred(HELD - {"mcp__hub__merge"}, SEARCH_TOOL, {"mcp__hub__merge"})
     assert after.tools == before.tools
     assert index(after) == index(before)
 
@@ -73,6 +89,7 @@ def test_the_index_tells_nothing_of_discoveries(discovered: list[str]) -> None:
     assert index(after) == index(before)
     assert after.fingerprint() == before.fingerprint()
     assert after[DEFERRED].names == HELD - set(discovered)
+    assert after[DEFERRED].opened == set(discovered) - {SEARCH_TOOL}
 
 
 def test_guidance_follows_its_tools(host: Callable[..., SystemPrompt]) -> None:
@@ -170,7 +187,7 @@ def test_a_restricted_scope_has_what_it_may(host: Callable[..., SystemPrompt]) -
     assert assembly[DEFERRED].names == HELD - {"mcp__hub__merge"}
     assert "merge" not in index(assembly).splitlines()[-1]
     scope.restrict(allow=["read", "fetch"])
-    assert DEFERRED not in prompt.assemble(scope=scope)
+    assert prompt.assemble(scope=scope)[DEFERRED].names == frozenset()
 
 
 def test_another_tool_of_the_name_switches_it_off(

@@ -24,10 +24,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dsh_prompt import PluginNotFoundError, PromptAssembly, SystemPrompt, ToolSchema
-from dsh_prompt.adapters import FoundTools
+from dsh_prompt.adapters import DEFERRED, Deferred, FoundTools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 DEEP: dict[str, Any] = {"properties": {"filter": {"description": "Only the purple ones."}}}
 TOOLS = (
@@ -38,8 +38,9 @@ TOOLS = (
 )
 
 
-def catalog(*tools: ToolSchema, denied: str = "") -> Catalog:
+def catalog(*tools: ToolSchema, denied: str = "", held: Iterable[str] = ()) -> Catalog:
     assembly = PromptAssembly(tools=list(tools or TOOLS))
+    assembly[DEFERRED] = Deferred(held, SEARCH_TOOL)
     if denied:
         assembly.deny(denied, "not today")
     return ToolSearch(5).of(assembly)
@@ -117,7 +118,7 @@ def test_huge_and_deep_schemas_are_taken() -> None:
 
 def test_a_search_gives_all_about_the_tools() -> None:
     """The text has name, description and parameters of each; the schemas are with it."""
-    output = catalog().answer({"query": "merge", "limit": 1})
+    output = catalog(held=["mcp__hub__merge"]).answer({"query": "merge", "limit": 1})
     assert isinstance(output, FoundTools)
     assert output.schemas == (TOOLS[1],)
     told = json.loads(output.splitlines()[-1])
@@ -126,6 +127,25 @@ def test_a_search_gives_all_about_the_tools() -> None:
         "description": "Merges a branch.",
         "parameters": {"properties": {"squash": {}}},
     }
+
+
+def test_a_listed_tool_is_found_as_text() -> None:
+    """Nothing has to be opened, so it has no schema with it."""
+    output = catalog(held=["mcp__hub__merge"]).answer({"query": "merge, or read a file"})
+    assert isinstance(output, FoundTools)
+    assert [json.loads(line)["name"] for line in output.splitlines()[2:]] == [
+        "read", "mcp__hub__merge"
+    ]  # fmt: skip
+    assert output.schemas == (TOOLS[1],)
+
+
+def test_a_search_looks_at_many_tools_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of thousands that fit is not looked up among thousands."""
+    asked: list[str] = []
+    monkeypatch.setattr(PromptAssembly, "authorize", lambda _, name: asked.append(name))
+    many = [ToolSchema(f"tool{number}", "Same.", {}) for number in range(3000)]
+    assert len(catalog(*many).search("same", 20)) == 20
+    assert len(asked) <= 20
 
 
 def test_a_search_without_result_says_so() -> None:
@@ -186,7 +206,8 @@ def test_the_limit_is_bounded() -> None:
     """More than twenty are never given; five where the model does not say."""
     many = [ToolSchema(f"tool{number}", "Same.", {}) for number in range(30)]
     for limit, count in ((None, 5), (2.0, 2), (1000, 20)):
-        output = catalog(*many).answer({"query": "same", "limit": limit})
+        held = [tool.name for tool in many]
+        output = catalog(*many, held=held).answer({"query": "same", "limit": limit})
         assert isinstance(output, FoundTools)
         assert len(output.schemas) == count
 
