@@ -17,6 +17,9 @@ from dsh_prompt_mcp.service import MCP, Mcp
 from dsh_prompt_mcp.supervisor import ServerStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
     from dsh_prompt import DisposableContext, PromptAssembly
 
 __all__ = [
@@ -45,8 +48,22 @@ class McpPlugin:
         self._mcp: Mcp | None = None
 
     @hookimpl
-    async def activate(self, ctx: DisposableContext) -> None:
-        """Connect to the servers, and wait for them as long as the settings say."""
+    def activate(self, ctx: DisposableContext) -> Coroutine[Any, Any, None] | None:
+        """Connect to the servers, and wait for them as long as the settings say.
+
+        That takes an event loop, so it is async; without a server there is nothing to wait for.
+        """
+        if any(server.enabled for server in ctx.config.servers.values()):
+            return self._connect(ctx)
+        self._offer(ctx)
+        return None
+
+    async def _connect(self, ctx: DisposableContext) -> None:
+        mcp = self._offer(ctx)
+        await ctx.enter_async_context(mcp.running())
+        await mcp.started()
+
+    def _offer(self, ctx: DisposableContext) -> Mcp:
         mcp = self._mcp = Mcp(ctx.config, ctx.host.config.tool_order or ())
         ctx.tools(mcp.tools)
         ctx.section(
@@ -60,8 +77,7 @@ class McpPlugin:
             )
         )
         ctx.provide(MCP, mcp)
-        await ctx.enter_async_context(mcp.running())
-        await mcp.started()
+        return mcp
 
     @hookimpl
     def system_prompt_assemble(self, assembly: PromptAssembly) -> None:

@@ -12,6 +12,7 @@ import attrs
 from dsh_prompt import SectionOrder
 from dsh_prompt.fields import TRUSTED, each, finite, flag, listed, one_of, seconds, whole, words
 from dsh_prompt.untrusted import visible_name
+from dsh_prompt_mcp.variables import of_header, of_variable
 
 if TYPE_CHECKING:
     from dsh_prompt.fields import Validator
@@ -21,6 +22,7 @@ _MIB: Final = 1024 * _KIB
 _HOUR: Final = 3600
 _LONGEST_NAME: Final = 200
 _VARIABLE: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 def _optional(validator: Validator) -> Validator:
@@ -48,10 +50,16 @@ def _texts(_instance: object, field: attrs.Attribute[Any], value: object) -> Non
     if not isinstance(value, Mapping):
         raise ValueError(f"{field.name} must be a table")  # noqa: TRY004
     for name, text in value.items():
-        if not isinstance(name, str) or not isinstance(text, str) or "\0" in f"{name}{text}":
-            raise ValueError(f"{field.name}.{name} must be a string")
-        if not name or (field.name == "env" and "=" in name):
-            raise ValueError(f"{field.name} has a name that is empty or holds an equals sign")
+        if not isinstance(name, str):
+            raise ValueError(f"{field.name} has a name that is no string")  # noqa: TRY004
+        if field.name == "env" and (not name or set("=\0") & set(name)):
+            raise ValueError("env has a name that is empty or holds an equals sign or a NUL")
+        if field.name == "headers" and not _HEADER.fullmatch(name):
+            raise ValueError("headers has a name that no header can have")
+        if not isinstance(text, str):
+            raise ValueError(f"{field.name}.{name} must be a string")  # noqa: TRY004
+        if wrong := (of_variable if field.name == "env" else of_header)(text):
+            raise ValueError(f"{field.name}.{name} {wrong}")
 
 
 def _web_address(_instance: object, field: attrs.Attribute[Any], value: object) -> None:
@@ -106,10 +114,11 @@ class Server:
     command: str | None = attrs.field(default=None, validator=_optional(words))
     args: tuple[str, ...] = _strings(_no_nul, repr=False)
     cwd: str | None = attrs.field(default=None, validator=_optional(words))
-    env: Mapping[str, Any] = attrs.field(factory=dict, validator=_texts, repr=False)
+    # Not said to be tables: the host's own error would quote what stands there instead.
+    env: Any = attrs.field(factory=dict, validator=_texts, repr=False)
     pass_env: tuple[str, ...] = _strings(_about_variable)
     url: str | None = attrs.field(default=None, validator=_web_address, repr=False)
-    headers: Mapping[str, Any] = attrs.field(factory=dict, validator=_texts, repr=False)
+    headers: Any = attrs.field(factory=dict, validator=_texts, repr=False)
     allow: tuple[str, ...] | None = attrs.field(
         default=None, converter=listed, validator=_optional(each(_about_glob))
     )

@@ -18,7 +18,7 @@ from dsh_prompt_mcp.broken import BrokenError
 from dsh_prompt_mcp.http import http
 from dsh_prompt_mcp.reasons import reason
 from dsh_prompt_mcp.stdio import Launch, stdio
-from dsh_prompt_mcp.variables import expanded, passed, secrets
+from dsh_prompt_mcp.variables import headers, passed, secrets, variables
 from dsh_prompt_mcp.wire import Wire
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Connection:
         self._secrets: tuple[str, ...] = ()
         self._changed = anyio.Event()
         self._doubted = anyio.Event()
+        #: The calls that are not answered yet, each set once it is over.
+        self._calls: set[anyio.Event] = set()
         self._client: Client
 
     async def run(self) -> str:
@@ -79,7 +81,13 @@ class Connection:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """Call *tool*, by the server's own name; raises what the SDK raises."""
-        return await self._client.call_tool(tool, dict(arguments))
+        over = anyio.Event()
+        self._calls.add(over)
+        try:
+            return await self._client.call_tool(tool, dict(arguments))
+        finally:
+            self._calls.discard(over)
+            over.set()
 
     def shown(self, error: Exception) -> str:
         """Say what *error*, which a call ended with, means."""
@@ -88,10 +96,9 @@ class Connection:
     def _transport(self) -> AbstractAsyncContextManager[TransportStreams]:
         server, longest = self._server, self._config.max_message_bytes
         if server.url is not None:
-            headers = expanded(server.headers)
             self._secrets = secrets(server.headers)
-            return http(server.url, headers, self._wire, longest)
-        env = passed(server.pass_env) | expanded(server.env)
+            return http(server.url, headers(server.headers), self._wire, longest)
+        env = passed(server.pass_env) | variables(server.env)
         self._secrets = (*secrets(server.env), *passed(server.pass_env).values())
         launch = Launch(
             server.command or "",
@@ -175,7 +182,7 @@ class Connection:
             size += len(page.model_dump_json())
             if size > longest:
                 raise BrokenError(f"lists tools of more than {longest} bytes")
-            if page.next_cursor is None:
+            if not page.next_cursor:
                 return tools
             cursor = page.next_cursor
         raise BrokenError("lists its tools in a circle")
@@ -188,6 +195,9 @@ class Connection:
             with anyio.move_on_after(timeout) as listing:
                 await self._list()
             if listing.cancelled_caught:
+                if await self._calls_are_over():
+                    self._changed.set()
+                    continue
                 raise BrokenError(f"does not list its tools within {timeout:g} s")
             await anyio.sleep(_PAUSE)
 
@@ -209,15 +219,36 @@ class Connection:
     # Whether it lives
 
     async def _ping_all_the_time(self) -> None:
-        timeout = self._config.ping_timeout
         while True:
             with anyio.move_on_after(self._config.ping_interval):
                 await self._doubted.wait()
             self._doubted = anyio.Event()
-            with anyio.move_on_after(timeout) as waiting:
-                await self._ping()
-            if waiting.cancelled_caught:
-                raise BrokenError(f"does not answer within {timeout:g} s")
+            if not await self._is_alive():
+                raise BrokenError(f"does not answer within {self._config.ping_timeout:g} s")
+
+    async def _is_alive(self) -> bool:
+        """Ask it; one that works on calls may be too busy to answer until they are over."""
+        while True:
+            heard, busy = self._wire.heard, bool(self._calls)
+            if await self._answers():
+                return True
+            if not await self._calls_are_over() and not busy:
+                return False
+            if self._wire.heard == heard:
+                # Calls that were made meanwhile are no excuse: it has had its time, and was silent.
+                return await self._answers()
+
+    async def _calls_are_over(self) -> bool:
+        """Wait for the calls of now, each as long as it may take; false where there are none."""
+        calls = list(self._calls)
+        for over in calls:
+            await over.wait()
+        return bool(calls)
+
+    async def _answers(self) -> bool:
+        with anyio.move_on_after(self._config.ping_timeout) as waiting:
+            await self._ping()
+        return not waiting.cancelled_caught
 
     async def _ping(self) -> None:
         session = self._client.session

@@ -9,6 +9,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from dsh_prompt_mcp.broken import BrokenError
+from dsh_prompt_mcp.mending import mended
 from dsh_prompt_mcp.rate import Rate
 
 if TYPE_CHECKING:
@@ -73,13 +74,18 @@ class _Bounds:
             self._refuse(f"sends an answer of more than {self._longest} bytes")
         return None if left is None else left - size
 
+    def check(self, size: int) -> None:
+        """Refuse a line that has come to be too long."""
+        if size > self._longest:
+            self._refuse(f"sends a message of more than {self._longest} bytes")
+
     def _refuse(self, why: str) -> None:
         self._wire.close(why)
         raise BrokenError(why)
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """The bytes of an answer, counted as they come."""
+    """The bytes of an answer, counted as they come, and mended line by line."""
 
     def __init__(self, inner: Any, bounds: _Bounds, left: int | None) -> None:
         self._inner = inner
@@ -87,9 +93,18 @@ class _Counted(httpx2.AsyncByteStream):
         self._left = left
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        held: list[bytes] = []
+        size = 0
         async for chunk in self._inner:
             self._left = self._bounds.count(len(chunk), self._left)
-            yield chunk
+            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            if end:
+                yield mended(b"".join((*held, chunk[:end])))
+                held, size = [], 0
+            held.append(chunk[end:])
+            size += len(held[-1])
+            self._bounds.check(size)
+        yield mended(b"".join(held))
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mcp import MCPError
+from mcp import MCPError, types
 from pydantic import ValidationError
 
 from dsh_prompt_mcp.broken import BrokenError
+from dsh_prompt_mcp.hiding import without
 from dsh_prompt_mcp.report import one_line
-from dsh_prompt_mcp.variables import without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _MOST_ERRORS: Final = 50
+#: What the SDK says itself; it goes on with pieces of the answer.
+_UNREADABLE: Final = "Failed to parse "
 
 
 def reason(error: BaseException, secrets: Iterable[str] = ()) -> str:
@@ -39,6 +41,8 @@ def _words(error: BaseException, secrets: tuple[str, ...]) -> str:
     if isinstance(error, BrokenError):
         return str(error)
     if isinstance(error, MCPError):
+        if error.code == types.PARSE_ERROR and error.message.startswith(_UNREADABLE):
+            return "answers with what is no message"
         return f"answers with an error: {one_line(without(secrets, error.error.message))}"
     if isinstance(error, ValidationError):
         return f"answers with what is not MCP: {complaint(error)}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 #: Far more than an answer has; so many that they hold nobody up.
 _MOST_PARTS: Final = 1000
+_NO_REASON: Final = "The tool failed and did not say why."
 
 
 @attrs.frozen
@@ -49,6 +50,8 @@ def call_result(answer: types.CallToolResult, most: int) -> CallResult:
         text += f"\n[cut: {left_out} more parts]"
     if not parts and structured is not None:
         text = json.dumps(structured, ensure_ascii=False)
+    if answer.is_error and not text.strip():
+        text = _NO_REASON  # providers refuse an error without a text
     return CallResult(_cut(text, most), answer.is_error, False, parts, structured)
 
 

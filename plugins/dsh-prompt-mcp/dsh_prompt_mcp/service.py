@@ -101,14 +101,22 @@ class Mcp:
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
             raise TypeError(f"arguments must be a mapping with strings as keys, not {arguments!r}")
-        if refusal := assembly.authorize(name) if assembly is not None else None:
-            return failed(refusal, refused=True)
+        refusal = assembly.authorize(name) if assembly is not None else None
         if name not in self._now.routes:
-            return failed(f'no MCP server has a tool "{name}" now', refused=True)
+            refusal = self._absent(name) or refusal or f'no MCP server has a tool "{name}" now'
+        if refusal:
+            return failed(refusal, refused=True)
         if self._loop is not None and anyio.lowlevel.current_token() != self._loop:
             raise RuntimeError("call() belongs into the event loop that the plugin was loaded in")
         supervisor, own_name = self._now.routes[name]
         return await supervisor.call(own_name, arguments)
+
+    def _absent(self, name: str) -> str | None:
+        """Say why there is no tool *name* where its server is not up; None where that is not it."""
+        for one in self._supervisors:
+            if one.refusal and name.startswith(name_prefix(one.name)):
+                return f'there is no tool "{name}" now: {one.refusal}'
+        return None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -18,6 +18,7 @@ from mcp import types
 from mcp.shared.message import SessionMessage
 
 from dsh_prompt_mcp.broken import BrokenError
+from dsh_prompt_mcp.mending import mended
 from dsh_prompt_mcp.rate import Rate
 from dsh_prompt_mcp.report import one_line
 from dsh_prompt_mcp.stopping import exit_code, stop
@@ -59,7 +60,7 @@ async def stdio(launch: Launch, wire: Wire, longest: int) -> AsyncIterator[Trans
     incoming_end, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, outgoing_end = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
-        group.start_soon(_Reader(process, incoming_end, wire, longest).run)
+        group.start_soon(_Reader(process, incoming_end, wire, launch, longest).run)
         group.start_soon(_write, process, outgoing_end)
         try:
             yield incoming, outgoing
@@ -117,11 +118,13 @@ class _Reader:
         process: Any,
         incoming: MemoryObjectSendStream[SessionMessage | Exception],
         wire: Wire,
+        launch: Launch,
         longest: int,
     ) -> None:
         self._process = process
         self._incoming = incoming
         self._wire = wire
+        self._launch = launch
         self._longest = longest
         self._rate = Rate(_MOST_LONG_MESSAGES * longest, "bytes")
         self._stray = Rate(_MOST_STRAY_LINES, "lines that are no messages")
@@ -156,7 +159,7 @@ class _Reader:
         if not line.strip():
             return
         try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = types.jsonrpc_message_adapter.validate_json(mended(line), by_name=False)
         except ValueError:
             self._wire.stray += 1
             self._stray.count()
@@ -167,7 +170,11 @@ class _Reader:
         code = await exit_code(self._process)
         if code is None:
             return "has closed its output"
-        return f"ended with code {code}" if code >= 0 else f"was ended by signal {-code}"
+        ended = f"ended with code {code}" if code >= 0 else f"was ended by signal {-code}"
+        if self._launch.discard_stderr and not self._wire.version:
+            # It has not come up: most often it has said why.
+            return f'{ended} at once; with stderr = "inherit" it can say why'
+        return ended
 
     async def _drain(self) -> None:
         """Throw away what comes yet: a program that cannot write would not notice its end."""

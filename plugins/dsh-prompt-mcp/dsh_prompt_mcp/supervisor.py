@@ -9,7 +9,9 @@ import anyio
 import anyio.to_thread
 import attrs
 
+from dsh_prompt_mcp.mending import sendable
 from dsh_prompt_mcp.offer import Offer
+from dsh_prompt_mcp.report import one_line
 from dsh_prompt_mcp.results import CallResult, call_result, failed
 
 if TYPE_CHECKING:
@@ -105,6 +107,10 @@ class Supervisor:
         connection, timeout = self._connection, self._server.timeout
         if self.refusal is not None or connection is None:
             return failed(self.refusal or "", refused=True)
+        try:
+            arguments = sendable(arguments)
+        except ValueError as error:
+            return failed(f"the arguments cannot be sent: {one_line(str(error))}", refused=True)
         answer = None
         try:
             with anyio.move_on_after(timeout):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Far more than a server has to say, far fewer than an event loop can take.
 _MOST_MESSAGES: Final = 500
+#: Seconds for a server to take that a call is given up.
+_COURTESY: Final = 0.2
 
 
 class Wire(AbstractAsyncContextManager["TransportStreams"]):
@@ -33,7 +36,7 @@ class Wire(AbstractAsyncContextManager["TransportStreams"]):
     It tells when the connection is over and *why*, ends it where the server floods, and takes
     broken tools out of lists, which the SDK would refuse whole. *version* is the protocol's, once
     it is agreed upon; a list may have up to *most_tools*.
-    *stray* counts lines that were no messages.
+    *stray* counts lines that were no messages, *heard* messages.
     """
 
     def __init__(self, most_tools: int) -> None:
@@ -41,8 +44,9 @@ class Wire(AbstractAsyncContextManager["TransportStreams"]):
         self.why = ""
         self.version = ""
         self.stray = 0
+        self.heard = 0
         self._broken: list[tuple[str, str]] = []
-        self._listings: set[str] = set()
+        self._listings: set[int | str] = set()
         self._most_tools = most_tools
         self._rate = Rate(_MOST_MESSAGES, "messages")
         self.inner: AbstractAsyncContextManager[TransportStreams]
@@ -77,14 +81,17 @@ class Wire(AbstractAsyncContextManager["TransportStreams"]):
 
     def _sent(self, message: Any) -> None:
         if isinstance(message, types.JSONRPCRequest) and message.method == "tools/list":
-            self._listings.add(str(message.id))
+            self._listings.add(_as_matched(message.id))
 
     def _received(self, item: object) -> None:
         self._rate.count()
+        self.heard += 1
         message = getattr(item, "message", None)
-        if isinstance(message, types.JSONRPCResponse) and str(message.id) in self._listings:
-            self._listings.discard(str(message.id))
-            self._take_out_broken(message.result)
+        if isinstance(message, types.JSONRPCResponse):
+            identity = _as_matched(message.id)
+            if identity in self._listings:
+                self._listings.discard(identity)
+                self._take_out_broken(message.result)
 
     def _take_out_broken(self, result: dict[str, Any]) -> None:
         tools = result.get("tools")
@@ -92,6 +99,11 @@ class Wire(AbstractAsyncContextManager["TransportStreams"]):
             return  # the SDK says what is wrong
         if len(tools) > self._most_tools:
             raise BrokenError(f"lists more than {self._most_tools} tools")
+        for tool in tools:
+            if isinstance(tool, dict):
+                # The SDK would check results by it, in the event loop: one pattern could hold
+                # that up for years. A loop gets the text, and needs no such promise.
+                tool.pop("outputSchema", None)
         envelope = {key: value for key, value in result.items() if key != "nextCursor"}
         result["tools"] = [tool for tool in tools if self._is_whole(tool, envelope)]
 
@@ -106,6 +118,14 @@ class Wire(AbstractAsyncContextManager["TransportStreams"]):
             self._broken.append((named_tool(name), f"left out: {complaint(error)}"))
             return False
         return True
+
+
+def _as_matched(identity: int | str) -> int | str:
+    """Give the id of a message as the SDK matches it: " 7" is 7."""
+    try:
+        return int(identity)
+    except ValueError:
+        return identity
 
 
 class _Incoming:
@@ -167,7 +187,11 @@ class _Outgoing:
 
     async def send(self, item: SessionMessage, /) -> None:
         self._wire._sent(item.message)
-        await self._inner.send(item)
+        method = getattr(item.message, "method", None)
+        # Whoever has given a call up is not kept waiting by a server that does not read.
+        patience = _COURTESY if method == "notifications/cancelled" else math.inf
+        with anyio.move_on_after(patience):
+            await self._inner.send(item)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

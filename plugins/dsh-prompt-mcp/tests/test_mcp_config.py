@@ -6,6 +6,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from dsh_prompt_mcp import MCP, Config, McpPlugin, Server
 
@@ -32,6 +33,14 @@ _SECRET = "s3cret-value-of-a-token"
         ({"url": f"http://me:{_SECRET}@a"}, "url must hold no user"),
         ({"command": "a", "env": {"X": 12345678}}, "env.X must be a string"),
         ({"command": "a", "env": {"X=Y": _SECRET}}, "holds an equals sign"),
+        ({"command": "a", "env": {f"X={_SECRET}": 1}}, "holds an equals sign"),
+        ({"command": "a", "env": {"X": f"{_SECRET}\0"}}, "env.X holds a control character"),
+        ({"command": "a", "env": f"X={_SECRET}"}, "env must be a table"),
+        ({"command": "a", "env": [["X", _SECRET]]}, "env must be a table"),
+        ({"url": "http://a", "headers": _SECRET}, "headers must be a table"),
+        ({"url": "http://a", "headers": {"X": f"{_SECRET}\n{_SECRET}"}}, "headers.X holds a line"),
+        ({"url": "http://a", "headers": {"X": f"{_SECRET}\u00e9"}}, "headers.X holds what is not"),
+        ({"url": "http://a", "headers": {f"X: {_SECRET}": "y"}}, "a name that no header can have"),
         ({"url": "http://a", "headers": {"X": [_SECRET]}}, "headers.X must be a string"),
         ({"command": "a", "pass_env": ["A B"]}, "pass_env[0] is not the name of a variable"),
         ({"command": "a", "allow": [""]}, "allow[0] is empty"),
@@ -95,9 +104,13 @@ async def test_checkout(
         config = HostConfig.load(file, trusted=trusted)
         prompt = SystemPrompt(config)
         info = await prompt.load_async(McpPlugin, name="mcp")
+        mcp = prompt.require(MCP)
         try:
-            assert list(prompt.require(MCP).servers) == (["evil"] if trusted else [])
+            assert list(mcp.servers) == (["evil"] if trusted else [])
             assert bool(info.ignored) != trusted
+            with anyio.fail_after(60):
+                while trusted and mcp.servers["evil"].state != "up":
+                    await mcp.changed()
         finally:
             await prompt.dispose_async()
         assert len(hostile.pids) == trusted

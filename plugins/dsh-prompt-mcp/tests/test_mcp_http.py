@@ -104,6 +104,41 @@ def _other(request: _Request) -> None:
     request.wfile.write(b"<html>")
 
 
+def _echo(request: _Request) -> None:
+    _start(request, "application/json")
+    request.wfile.write(b"{" + request.body)
+
+
+def _line(request: _Request) -> None:
+    _start(request, "text/event-stream")
+    for _ in range(40):
+        request.wfile.write(b"x" * 32768)
+
+
+def _halves(request: _Request) -> None:
+    """Answer with halves of surrogate pairs, also as a stream, an escape in two pieces."""
+    asked = json.loads(request.body)
+    listed = {"name": "a", "description": "b \ud83d c", "inputSchema": {"type": "object"}}
+    said = {"type": "text", "text": f"\udc00 {asked.get('params', {}).get('arguments')} \\ud83d"}
+    agreed = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "x", "version": "1"}}
+    results: dict[str, Any] = {
+        "initialize": {**agreed, "capabilities": {"tools": {}}},
+        "tools/list": {"tools": [listed]},
+        "tools/call": {"content": [said]},
+    }
+    answer = {"jsonrpc": "2.0", "id": asked.get("id"), "result": results.get(asked["method"], {})}
+    body = json.dumps(answer).encode()
+    if asked["method"] != "tools/call":
+        _start(request, "application/json")
+        request.wfile.write(body)
+        return
+    _start(request, "text/event-stream")
+    middle = body.index(b"\\udc00") + 3
+    request.wfile.write(b"data: " + body[:middle])
+    request.wfile.flush()
+    request.wfile.write(body[middle:] + b"\r\n\r\n")
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -112,6 +147,8 @@ def _other(request: _Request) -> None:
         (_comments, "sends more than 8388608 bytes in a second"),
         (_events, "sends more than 500 messages in a second"),
         (_other, "answers with an error: Unexpected content type: text/html"),
+        (_echo, "answers with what is no message"),
+        (_line, "sends a message of more than 1048576 bytes"),
     ],
 )
 async def test_misdeeds(loaded: Any, answer: Any, told: str) -> None:
@@ -122,6 +159,43 @@ async def test_misdeeds(loaded: Any, answer: Any, told: str) -> None:
         async with loaded(settings, **later) as host:
             assert host.mcp.servers["web"].error == told
             assert host.tools == []
+
+
+async def test_halves(loaded: Any) -> None:
+    """Half of a surrogate pair is mended, in what a server sends and in what it gets."""
+    with _server(_halves) as (url, _):
+        settings = {"web": {"url": url, "handshake": "initialize"}}
+        async with loaded(settings, retry_after=3600.0) as host:
+            (schema,) = host.assemble().tools
+            assert schema.description == "b \ufffd c"
+            answer = await host.mcp.call("mcp__web__a", {"what": "\ud83d"})
+            assert answer.text == "\ufffd {'what': '\ufffd'} \\ud83d"
+            assert (await host.mcp.call("mcp__web__a", {"what": float("inf")})).refused
+            assert host.state("web") == "up"
+
+
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [
+        (f" {_SECRET}\n", ""),
+        (f"{_SECRET}\nX-Other: y", "cannot be given the header Authorization: its value holds a "),
+    ],
+)
+async def test_control_characters(
+    loaded: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    token: str,
+    told: str,
+) -> None:
+    """The line break at the end of a file is left out of a header; others are refused."""
+    monkeypatch.setenv("WEB_TOKEN", token)
+    with _server(_halves) as (url, seen):
+        settings = {"web": {"url": url, "headers": {"Authorization": "${WEB_TOKEN}"}}}
+        async with loaded(settings, retry_after=3600.0) as host:
+            assert host.mcp.servers["web"].error.startswith(told)
+        assert {one["authorization"] for one in seen.headers} == (set() if told else {_SECRET})
+    assert _SECRET not in caplog.text
 
 
 async def test_quoted_secret(

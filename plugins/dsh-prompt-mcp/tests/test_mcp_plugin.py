@@ -35,25 +35,32 @@ def test_deterministic(bare: Any, tool: Any) -> None:
 
 def test_without_servers() -> None:
     """Installed and not set up, it adds nothing."""
+    prompt = SystemPrompt()
+    before = prompt.assemble().fingerprint()
+    assert not prompt.load_entry_points(only=["mcp"]).failed
+    assembly = prompt.assemble()
+    assert_tools(assembly)
+    assert assembly.fingerprint() == before
+    mcp = prompt.require(MCP)
 
     async def run() -> None:
-        prompt = SystemPrompt()
-        before = prompt.assemble().fingerprint()
-        await prompt.load_async("mcp")
-        assembly = prompt.assemble()
-        assert_tools(assembly)
-        assert assembly.fingerprint() == before
-        refused = await prompt.require(MCP).call("mcp__a__b", {})
+        refused = await mcp.call("mcp__a__b", {})
         assert refused.text == 'no MCP server has a tool "mcp__a__b" now'
-        await prompt.dispose_async()
 
     anyio.run(run)
+    prompt.unload("mcp")
+    assert prompt.get(MCP) is None
 
 
-def test_synchronous_load() -> None:
-    """It needs an event loop, and says so."""
+def test_synchronous_load(bare: Any) -> None:
+    """With a server it needs an event loop, says so, and leaves nothing behind."""
+    server = bare()
+    prompt = SystemPrompt()
+    before = prompt.assemble().fingerprint()
     with pytest.raises(AsyncProviderError, match="load_async"):
-        SystemPrompt().load(McpPlugin, name="mcp")
+        prompt.load(McpPlugin, name="mcp", config=_config(server))
+    assert (prompt.plugins, prompt.get(MCP), server.pids) == ([], None, [])
+    assert prompt.assemble().fingerprint() == before
 
 
 @pytest.mark.anyio

@@ -46,11 +46,22 @@ def babble() -> None:
         sys.stdout.write("not JSON\n")
 
 
+def think() -> None:
+    time.sleep(0.7)
+
+
 def die() -> None:
     os._exit(3)
 
 
-MISDEEDS = {"hang": hang, "flood": flood, "gush": gush, "babble": babble, "die": die}
+MISDEEDS = {
+    "hang": hang,
+    "flood": flood,
+    "gush": gush,
+    "babble": babble,
+    "think": think,
+    "die": die,
+}
 
 
 def tools(cursor: str | None) -> dict[str, Any]:
@@ -66,6 +77,7 @@ def tools(cursor: str | None) -> dict[str, Any]:
         page["nextCursor"] = "0"
     elif start + size < len(listed):
         page["nextCursor"] = str(start + size)
+    page.update(said.get("page_says", {}))
     return page
 
 
@@ -76,7 +88,11 @@ def call(params: dict[str, Any]) -> dict[str, Any]:
             send({"method": "notifications/tools/list_changed"})
         else:
             MISDEEDS[arguments["what"]]()
-    names = sorted(plan().get("tell_env", []))
+    said = plan()
+    if params["name"] in said.get("results", {}):
+        ready: dict[str, Any] = said["results"][params["name"]]
+        return ready
+    names = sorted(said.get("tell_env", []))
     env = {name: os.environ.get(name) for name in names}
     answer = {"called": params["name"], "with": arguments, **({"env": env} if names else {})}
     return {"content": [{"type": "text", "text": json.dumps(answer)}]}
@@ -112,6 +128,8 @@ def main() -> None:
             send({"id": message["id"], "error": {"code": -32601, "message": "no such method"}})
         else:
             send({"id": message["id"], "result": result})
+        if plan().get("deaf_after") == message["method"]:
+            hang()
 
 
 main()
