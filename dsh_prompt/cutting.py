@@ -13,11 +13,13 @@ _JOINER: Final = "\u200d"
 _SKIN_TONES: Final = range(0x1F3FB, 0x1F400)
 _TAGS: Final = range(0xE0020, 0xE0080)
 _REGIONS: Final = range(0x1F1E6, 0x1F200)
-_JAMO: Final = range(0x1100, 0x1200)
+#: Letters of Hangul: those that begin a syllable, those that go on with one, whole syllables.
+_FIRST_JAMO: Final = frozenset((*range(0x1100, 0x1160), *range(0xA960, 0xA97D)))
+_MORE_JAMO: Final = frozenset((*range(0x1160, 0x1200), *range(0xD7B0, 0xD7FC)))
 _SYLLABLES: Final = range(0xAC00, 0xD7A4)
-_FINAL_JAMO: Final = range(0x1160, 0x1200)
-#: What belongs to the character before it, and is no mark: joiners, and half-width sound marks.
-_ATTACHED: Final = "\u200c\u200d\uff9e\uff9f"
+#: What belongs to the character before it, and is no mark: joiners, half-width sound marks, and the
+#: vowel AM of Thai and Lao.
+_ATTACHED: Final = "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"
 #: The combining class of the sign that joins the next consonant, in scripts of India.
 _VIRAMA: Final = 9
 
@@ -53,11 +55,19 @@ def _is_boundary(text: str, index: int) -> bool:
     before, after = text[index - 1], text[index]
     if before == _JOINER or _extends(after) or (before, after) == ("\r", "\n"):
         return False
-    if (ord(before) in _JAMO or ord(before) in _SYLLABLES) and ord(after) in _FINAL_JAMO:
+    if _is_in_syllable(ord(before), ord(after)):
         return False
     if unicodedata.combining(before) == _VIRAMA and after.isalpha():
         return False
     return not (ord(after) in _REGIONS and _regions_before(text, index) % 2)
+
+
+def _is_in_syllable(before: int, after: int) -> bool:
+    """Tell whether two letters of Hangul are written in one block."""
+    begins = before in _FIRST_JAMO
+    if after in _MORE_JAMO:
+        return begins or before in _MORE_JAMO or before in _SYLLABLES
+    return begins and (after in _FIRST_JAMO or after in _SYLLABLES)
 
 
 def _extends(character: str) -> bool:

@@ -16,6 +16,12 @@ CLUSTERS = {
     "keycap": "1\ufe0f\u20e3",
     "jamo": "\u1112\u1161\u11ab",
     "syllable and jamo": "\uac00\u11a8",
+    "jamo and syllable": "\u1100\uac00",
+    "two first jamo": "\u1107\u1109\u1161",
+    "old jamo": "\ua960\u1160\ud7cb",
+    "jamo and an old vowel": "\u1100\ud7b0",
+    "Thai vowel AM": "\u0e01\u0e33",
+    "Lao vowel AM": "\u0e81\u0eb3",
     "joined consonants": "\u0915\u094d\u0937",
     "half-width sound mark": "\uff76\uff9e",
     "non-joiner": "x\u200c",
@@ -37,6 +43,12 @@ def test_a_cut_falls_after_a_line_unless_more_than_half_is_lost() -> None:
     """A line is worth more than a few characters of the next one."""
     assert cut("one line\nand another", 12) == "one line"
     assert cut("a\nand a much longer line", 12) == "a\nand a much"
+
+
+def test_syllables_of_hangul_are_characters() -> None:
+    """They are cut between, as there are no spaces in much of what is written with them."""
+    assert cut("\uac00\ub098\ub2e4", 2) == "\uac00\ub098"
+    assert cut("\u1161\u1100\u1161", 1) == "\u1161"
 
 
 def test_flags_in_a_row_are_taken_in_pairs() -> None:

@@ -25,7 +25,11 @@ def clock_provider(config: Config) -> Callable[[AssembleContext], str]:
     zone = _zone(config)
 
     def clock(context: AssembleContext) -> str:
-        return describe(_moment(context), zone, config)
+        moment = _moment(context)
+        try:
+            return describe(moment, zone, config)
+        except OverflowError:
+            raise ValueError(f"NOW has no date in the zone {config.zone}: {moment!r}") from None
 
     return clock
 

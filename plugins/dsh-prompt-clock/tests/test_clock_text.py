@@ -150,6 +150,23 @@ def test_a_moment_that_is_none(moment: Any) -> None:
         prompt.assemble(context)
 
 
+@pytest.mark.parametrize(
+    ("moment", "zone"),
+    [
+        (datetime.max.replace(tzinfo=UTC), "Asia/Tokyo"),
+        (datetime.min.replace(tzinfo=UTC), "America/New_York"),
+    ],
+)
+def test_a_moment_at_the_end_of_time(moment: datetime, zone: str) -> None:
+    """Where the clocks of the zone would show no date that there is, it is told which moment."""
+    prompt = SystemPrompt()
+    prompt.load(dsh_prompt_clock, name="clock", config={"zone": zone})
+    context = AssembleContext()
+    context[NOW] = moment
+    with pytest.raises(ProviderError, match=f"NOW has no date in the zone {zone}"):
+        prompt.assemble(context)
+
+
 def test_it_is_a_context_alone(dsh_prompt_host: SystemPrompt) -> None:
     """Nothing but one runtime context is contributed: what changes stays out of the prefix."""
     before = dsh_prompt_host.assemble()

@@ -38,6 +38,8 @@ class Config:
 
     *max_open_files*: how many open files are named, 0 to 1000; 0 leaves the context out.
 
+    *max_open_chars*: how many characters their names take together, 100 to 100,000.
+
     *max_notes*: how many project notes are shown, 0 to 100; 0 leaves the context out.
 
     *max_note_chars*: how many characters of each note are shown, 100 to 100,000.
@@ -55,5 +57,6 @@ class Config:
     platform: str | None = attrs.field(default=None, validator=_line, metadata=TRUSTED)
     shell: str | None = attrs.field(default=None, validator=_line, metadata=TRUSTED)
     max_open_files: int = attrs.field(default=20, validator=whole(0, 1000))
+    max_open_chars: int = attrs.field(default=8000, validator=whole(100, 100_000), metadata=TRUSTED)
     max_notes: int = attrs.field(default=20, validator=whole(0, 100), metadata=TRUSTED)
     max_note_chars: int = attrs.field(default=2000, validator=whole(100, 100_000), metadata=TRUSTED)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dsh_prompt import Budget, ContextOrder, Priority, PromptContext
 from dsh_prompt.untrusted import framed
-from dsh_prompt_env.showing import Problem, shown_path, shown_text
+from dsh_prompt_env.showing import Problem, as_text, shown_path, shown_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ def contexts(config: Config, reports: Reports) -> list[PromptContext]:
             order + 1,
             _of_state(lambda state: "\n".join(_open_files(state, config, reports))),
             title="Open files",
-            budget=Budget(priority=Priority.REST),
+            budget=Budget(max_chars=config.max_open_chars, priority=Priority.REST),
         ),
         context(
             "env:notes",
@@ -57,14 +57,14 @@ def _of_state(say: Callable[[RuntimeState], str]) -> Callable[[AssembleContext],
 def _workdir(state: RuntimeState, reports: Reports) -> str:
     if not state.workdir:
         return ""
-    shown = shown_path(state.workdir)
+    shown = shown_path(as_text(state.workdir))
     reports.give(shown.problems_of("the working directory"))
     return shown.text
 
 
 def _open_files(state: RuntimeState, config: Config, reports: Reports) -> Iterator[str]:
     """Give a line for each path, in the order of the state, each once."""
-    paths = [path for path in dict.fromkeys(state.open_files) if path]
+    paths = [path for path in dict.fromkeys(map(as_text, state.open_files)) if path]
     most = config.max_open_files
     for path in paths[:most]:
         shown = shown_path(path)
@@ -76,7 +76,8 @@ def _open_files(state: RuntimeState, config: Config, reports: Reports) -> Iterat
 
 def _notes(state: RuntimeState, config: Config, reports: Reports) -> Iterator[str]:
     """Give each note in a frame of its own."""
-    texts: Sequence[str] = [text for text in state.project_notes if text and not text.isspace()]
+    notes = map(as_text, state.project_notes)
+    texts: Sequence[str] = [text for text in notes if text and not text.isspace()]
     most = config.max_notes
     for number, text in enumerate(texts[:most], 1):
         shown = shown_text(text, config.max_note_chars)

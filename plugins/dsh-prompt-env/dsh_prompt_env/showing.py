@@ -47,14 +47,20 @@ class Shown:
         return (Problem(what, self.raw, problem) for problem in self.problems)
 
 
+def as_text(value: object) -> str:
+    """Give what a state holds as text: bytes decoded, and of anything else the type."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return value if isinstance(value, str) else f"({type(value).__name__})"
+
+
 def shown_line(raw: str, limit: int) -> Shown:
     """Give *raw* in one line, its middle left out where it has more than *limit* characters."""
     return _line(raw, limit, visible_name)
 
 
-def shown_path(raw: str | bytes) -> Shown:
+def shown_path(path: str) -> Shown:
     """Give a path in one line, as `shown_line` does; a Windows path keeps its backslashes."""
-    path = raw.decode("utf-8", "surrogateescape") if isinstance(raw, bytes) else raw
     return _line(path, LONGEST_PATH, _visible_windows if _WINDOWS.match(path) else visible_name)
 
 
@@ -64,15 +70,23 @@ def _visible_windows(path: str) -> str:
 
 def _line(raw: str, limit: int, visible: Callable[[str], str]) -> Shown:
     problems = []
-    short = raw
-    if len(raw) > limit:
-        half = limit // 2
-        short = f"{raw[: limit - half - 1]}{_CUT}{raw[-half:]}"
-        problems.append(f"has {len(raw)} characters, its middle is left out")
-    text = clean(visible(short)).text
-    if text != short:
+    short = _without_middle(raw, limit)
+    escaped = clean(visible(short)).text
+    if escaped != short:
         problems.append(_ESCAPED)
-    return Shown(raw, text, tuple(problems), short is raw)
+    # What is escaped counts as long as it is shown; the ends that are left can make a tag.
+    text = clean(_without_middle(escaped, limit)).text
+    is_whole = short is raw and len(escaped) <= limit
+    if not is_whole:
+        problems.append(f"has {len(raw)} characters, its middle is left out")
+    return Shown(raw, text, tuple(problems), is_whole)
+
+
+def _without_middle(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[: limit - half - 1]}{_CUT}{text[-half:]}"
 
 
 def shown_text(raw: str, limit: int) -> Shown:

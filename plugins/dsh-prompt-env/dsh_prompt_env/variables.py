@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from dsh_prompt_env.machine import platform_name, shell_name
-from dsh_prompt_env.showing import shown_line, shown_path
+from dsh_prompt_env.showing import as_text, shown_line, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ def _cwd_provider(reports: Reports) -> Callable[[AssembleContext], str | None]:
             path = path or os.getcwd()  # noqa: PTH109
         except OSError:  # the directory is gone
             return None
-        shown = shown_path(path)
+        shown = shown_path(as_text(path))
         reports.give(shown.problems_of("the working directory"))
         return shown.text
 
@@ -53,9 +53,10 @@ def _name_provider(
 
     def name(context: AssembleContext) -> str | None:
         raw = None if context.state is None else read(context.state)
-        if not raw or raw.isspace():
+        text = "" if raw is None else as_text(raw)
+        if not text or text.isspace():
             return None
-        shown = shown_line(raw, _LONGEST_NAME)
+        shown = shown_line(text, _LONGEST_NAME)
         reports.give(shown.problems_of(f"the name of {what}"))
         return shown.text
 

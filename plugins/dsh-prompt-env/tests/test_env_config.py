@@ -21,6 +21,7 @@ def test_defaults() -> None:
         platform=None,
         shell=None,
         max_open_files=20,
+        max_open_chars=8000,
         max_notes=20,
         max_note_chars=2000,
     )
@@ -33,6 +34,8 @@ def test_defaults() -> None:
         ("max_open_files", 1001),
         ("max_open_files", True),
         ("max_open_files", "20"),
+        ("max_open_chars", 99),
+        ("max_open_chars", 100_001),
         ("max_notes", -1),
         ("max_notes", 101),
         ("max_notes", 1.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dsh_prompt_env
@@ -63,6 +64,45 @@ def test_open_files_with_hostile_names(text: Callable[..., str | None]) -> None:
         "- {{cwd}}",
     ]
     assert len(lines[-1]) == len("- ") + 4096
+
+
+def test_paths_that_are_long_once_they_are_escaped(text: Callable[..., str | None]) -> None:
+    """What is escaped counts as long as it is shown, and all paths together are bounded."""
+    line = text("open-files", {"open_files": ["a" + "\U000e0041" * 4000 + "z"]}) or ""
+    assert line.startswith("- a\\U000e0041")
+    assert line.endswith("\\U000e0041z")
+    assert len(line) == len("- ") + 4096
+    names = [f"{number}{'x' * 4000}" for number in range(20)]
+    both = text("open-files", {"open_files": names}, max_open_chars=5000) or ""
+    assert len(both) <= 5000
+    assert both.startswith("- 0xxx")
+    assert both.endswith("characters left out]")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "name", "shown"),
+    [
+        ("workdir", Path("srv"), "workdir", "srv"),
+        ("workdir", b"/x\xff", "workdir", r"/x\xff"),
+        (
+            "open_files",
+            [b"\xff", Path("a"), "a"],
+            "open-files",
+            "- \\xff\n- a",
+        ),
+        (
+            "project_notes",
+            [b"\xff", b" "],
+            "notes",
+            "<project-note>\n\\xff\n</project-note>",
+        ),
+    ],
+)
+def test_what_is_no_text(
+    text: Callable[..., str | None], field: str, value: Any, name: str, shown: str
+) -> None:
+    """A careless loop gets what can be shown of it, and no error."""
+    assert text(name, {field: value}) == shown
 
 
 def test_notes(text: Callable[..., str | None]) -> None:

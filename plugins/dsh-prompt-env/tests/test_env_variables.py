@@ -33,6 +33,19 @@ def test_platform(value: Callable[..., str | None]) -> None:
     assert value("platform") == f"{system} {platform.machine()}"
 
 
+@pytest.mark.parametrize("name", ["model", "provider"])
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [(5, "(int)"), (b"a\xff", r"a\xff"), (["a"], "(list)"), (b"", None), ("\U000e0041" * 150, 200)],
+)
+def test_a_name_that_is_no_text(
+    value: Callable[..., str | None], name: str, given: Any, shown: str | int | None
+) -> None:
+    """A careless loop gets what can be shown of it, as short as any name, and no error."""
+    text = value(name, {name: given})
+    assert shown == (len(text or "") if isinstance(shown, int) else text)
+
+
 @posix
 @pytest.mark.parametrize(
     ("path", "shell"),

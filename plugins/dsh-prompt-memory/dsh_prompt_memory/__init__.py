@@ -1,9 +1,9 @@
 """A dsh_prompt plugin that keeps notes for an agent, and shows its model those that matter.
 
 It provides a store of notes (`MEMORIES`), a runtime context named `memory` with the notes that the
-agent loop has put into the state, tools named `remember` and `recall`, and a section named
-`memory:rules`. The module is the plugin: `SystemPrompt().load(dsh_prompt_memory)`, or installed, by
-its entry point `memory`.
+agent loop has put into the state, tools named `remember` and `recall`, and sections named
+`memory:remember` and `memory:recall` with rules for these. The module is the plugin:
+`SystemPrompt().load(dsh_prompt_memory)`, or installed, by its entry point `memory`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dsh_prompt_memory.errors import (
 from dsh_prompt_memory.memories import MEMORIES, Memories
 from dsh_prompt_memory.notes import Note
 from dsh_prompt_memory.provider import memory_provider
-from dsh_prompt_memory.rules import RULES
+from dsh_prompt_memory.rules import RECALL_RULES, REMEMBER_RULES
 from dsh_prompt_memory.tools import RECALL, REMEMBER
 
 if TYPE_CHECKING:
@@ -80,18 +80,23 @@ def contribute_contexts(ctx: DisposableContext) -> list[PromptContext]:
 
 @hookimpl
 def contribute_sections(ctx: DisposableContext) -> list[PromptSection]:
-    """Give the rules for the tools, where there are these."""
+    """Give the rules for the tools; those for each are there where the tool is."""
     if not ctx.config.tools:
         return []
+    blocks = (
+        ("memory:recall", "Memory", RECALL_RULES, RECALL),
+        ("memory:remember", "New notes", REMEMBER_RULES, REMEMBER),
+    )
     return [
         PromptSection(
-            name="memory:rules",
+            name=name,
             order=SectionOrder.TOOL_GUIDANCE,
-            text=RULES,
-            title="Memory",
+            text=text,
+            title=title,
             literal=True,
-            requires_tools=(REMEMBER.name, RECALL.name),
+            requires_tools=(tool.name,),
         )
+        for name, title, text, tool in blocks
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,6 +20,12 @@ def _place(_instance: object, field: attrs.Attribute[Any], value: object) -> Non
         return
     if not isinstance(value, str) or about_path(value):
         raise ValueError(f"{field.name} must be a path, absolute or below ~, not {value!r}")
+    try:
+        Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError(
+            f"{field.name} must be below a home that there is, not {value!r}"
+        ) from None
 
 
 # A checkout that could choose these would have files written wherever it likes, give the model

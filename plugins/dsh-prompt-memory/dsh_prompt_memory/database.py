@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
+from dsh_prompt_memory import forks
 from dsh_prompt_memory.errors import StoreUnusableError
 from dsh_prompt_memory.schema import complaint, is_outdated, upgrade
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two tries: less than most writes take.
 _PAUSE: Final = 0.002
+#: Seconds that a fork waits for another thread that waits for another process.
+_PATIENCE: Final = 1.0
 _REASONS: Final = {
     sqlite3.SQLITE_BUSY: "another process is writing to it all the time",
     sqlite3.SQLITE_CORRUPT: "it is damaged; move it away to begin anew",
@@ -72,20 +75,45 @@ class _Line:
         self._path = path
         self._timeout = timeout
         self._lock = RLock()
+        self._is_paused = False
+        self._is_used = False
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
         self._closed = False
+        forks.prepare(self)
 
     @contextmanager
     def used(self) -> Iterator[sqlite3.Connection]:
         """Give the connection; raises `StoreUnusableError`, also for what SQLite raises then."""
         with self._lock, self._explained():
-            yield self._opened()
+            connection = self._opened()
+            self._is_used = True
+            try:
+                yield connection
+            finally:
+                self._is_used = False
 
     def close(self) -> None:
         with self._lock:
             self._closed = True
             self._let_go()
+
+    def pause(self) -> None:
+        self._is_paused = self._lock.acquire(timeout=_PATIENCE)
+        # What this very thread is in the middle of stays open.
+        if self._is_paused and not self._is_used:
+            # What cannot be closed now is not used in the child.
+            with suppress(sqlite3.Error):
+                self._let_go()
+
+    def go_on(self) -> None:
+        if self._is_paused:
+            self._is_paused = False
+            self._lock.release()
+
+    def renew(self) -> None:
+        self._lock = RLock()
+        self._is_paused = self._is_used = False
 
     def _opened(self) -> sqlite3.Connection:
         if self._closed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from dsh_prompt import ToolSchema
-from dsh_prompt.untrusted import Reports
+from dsh_prompt.untrusted import Reports, clean, quoted, visible_name
 from dsh_prompt_memory.errors import ToolCallError
 from dsh_prompt_memory.showing import show
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("dsh_prompt_memory")
 _MOST_RECALLED: Final = 20
+_LONGEST_NAME: Final = 80
 
 REMEMBER: Final = ToolSchema(
     "remember",
@@ -66,7 +67,7 @@ class Calls:
         if name == RECALL.name:
             return self._recall(memories, **_arguments(RECALL, arguments))
         raise ToolCallError(
-            f'there is no tool "{name}" here, only "{REMEMBER.name}", "{RECALL.name}"'
+            f'there is no tool {_shown(name)} here, only "{REMEMBER.name}", "{RECALL.name}"'
         )
 
     def _recall(self, memories: Memories, query: str, limit: int = 5) -> str:
@@ -85,11 +86,18 @@ def _arguments(tool: ToolSchema, arguments: object) -> dict[str, Any]:
     for name in arguments:
         if name not in properties:
             known = ", ".join(f'"{one}"' for one in properties)
-            raise ToolCallError(f'"{tool.name}" has no argument {name!r}, only {known}')
+            raise ToolCallError(f'"{tool.name}" has no argument {_shown(name)}, only {known}')
     for name in tool.parameters["required"]:
         if name not in arguments:
             raise ToolCallError(f'"{tool.name}" needs the argument "{name}"')
     return {name: _CHECKS[properties[name]["type"]](name, arguments[name]) for name in arguments}
+
+
+def _shown(name: object) -> str:
+    """Give what a model called something: in quotes and in one line, not too long."""
+    text = name if isinstance(name, str) else f"({type(name).__name__})"
+    more = "..." if len(text) > _LONGEST_NAME else ""
+    return clean(quoted(visible_name(text[:_LONGEST_NAME]) + more)).text
 
 
 def _text(name: str, value: object) -> str:

@@ -22,6 +22,7 @@ WRONG = [
     ("path", ""),
     ("path", ":memory:"),
     ("path", "/notes\0.db"),
+    ("path", "~nosuchuser/notes.db"),
     ("path", 5),
     ("path", ["/notes.db"]),
     ("tools", 1),

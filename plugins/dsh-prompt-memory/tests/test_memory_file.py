@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import dsh_prompt_memory
 import pytest
 from dsh_prompt_memory import MEMORIES, Config, Memories, MemoriesError, StoreUnusableError
+from dsh_prompt_memory.place import place_of
 from dsh_prompt_memory.schema import complaint
 
-from dsh_prompt import PluginLoadError, RuntimeState, SystemPrompt, render_context_snapshot
+from dsh_prompt import ConfigError, RuntimeState, SystemPrompt, render_context_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,11 +64,11 @@ def test_below_the_home(data_home: Path) -> None:
 
 
 def test_a_home_that_there_is_not() -> None:
-    """A home of nobody fails when the plugin is loaded, with the setting."""
-    with pytest.raises(StoreUnusableError, match=r"path '~nobody-here/notes\.db'"):
-        Memories(Config(path="~nobody-here/notes.db"))
-    with SystemPrompt() as prompt, pytest.raises(PluginLoadError, match="path '~nobody-here/n'"):
+    """A home of nobody is a wrong setting, and one that is gone later leaves no place."""
+    with SystemPrompt() as prompt, pytest.raises(ConfigError, match="path must be below a"):
         prompt.load(dsh_prompt_memory, config={"path": "~nobody-here/n"})
+    with pytest.raises(StoreUnusableError, match=r"path '~nobody-here/notes\.db'"):
+        place_of("~nobody-here/notes.db")
 
 
 @posix

@@ -129,6 +129,48 @@ def test_killed_in_the_middle(store: Callable[..., Memories], file: Path) -> Non
             assert_sound(file)
 
 
+FORKS = """
+import os, signal, sys, threading
+from dsh_prompt_memory import Config, Memories
+
+memories = Memories(Config(path=sys.argv[1]))
+done = False
+
+def write():
+    number = 0
+    while not done:
+        memories.add(f"note {number}")
+        memories.search("note")
+        number += 1
+
+thread = threading.Thread(target=write)
+thread.start()
+for number in range(5):
+    child = os.fork()
+    if not child:
+        signal.alarm(10)
+        memories.add(f"child {number}")
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], end=" ", flush=True)
+done = True
+thread.join()
+print(len(memories.find("child", limit=100)))
+memories.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_while_another_thread_writes(file: Path) -> None:
+    """No lock that another thread held at that moment is held for ever in the child."""
+    ignored = ["-W", "error", "-W", "ignore::DeprecationWarning"]  # a fork with threads is unusual
+    done = subprocess.run(
+        [sys.executable, *ignored, "-c", FORKS, str(file)],
+        capture_output=True, text=True, check=False, timeout=150,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("0 " * 5 + "5\n", "")
+    assert_sound(file)
+
+
 def one_round(parent: subprocess.Popen[str], turn: int) -> set[tuple[int, str]]:
     """Let two processes write, kill both, and give what they said they had kept."""
     assert parent.stdin is not None

@@ -9,7 +9,7 @@ import dsh_prompt_memory
 import pytest
 from dsh_prompt_memory import MEMORIES, Memories, NoteRefusedError, ToolCallError
 
-from dsh_prompt import RuntimeState, SystemPrompt
+from dsh_prompt import PromptAssembly, RuntimeState, SystemPrompt
 from dsh_prompt.adapters import adapter
 from dsh_prompt.testing import assert_section, assert_tools
 
@@ -25,15 +25,19 @@ ADAPTERS = [
 ]
 
 
+def rules(assembly: PromptAssembly) -> list[str]:
+    """Name the sections of the plugin."""
+    return [one.name for one in assembly.sections if one.name.startswith("memory:")]
+
+
 def test_the_tools(dsh_prompt_host: SystemPrompt) -> None:
-    """There are two tools, and rules for them that belong to the prefix."""
+    """There are two tools, and rules for each of them that belong to the prefix."""
     dsh_prompt_host.load(dsh_prompt_memory, name="memory")
     assembly = dsh_prompt_host.assemble()
     assert_tools(assembly, "recall", "remember")
-    section = assert_section(
-        assembly, "memory:rules", contains=["`recall`", "`remember`"], plugin="memory"
-    )
-    assert section.cacheable
+    for tool in ("recall", "remember"):
+        section = assert_section(assembly, f"memory:{tool}", contains=f"`{tool}`", plugin="memory")
+        assert section.cacheable
     hints = {tool.name: tool.annotations["readOnlyHint"] for tool in assembly.tools}
     assert hints == {"recall": True, "remember": False}
 
@@ -43,18 +47,20 @@ def test_without_tools(dsh_prompt_host: SystemPrompt) -> None:
     dsh_prompt_host.load(dsh_prompt_memory, config={"tools": False})
     assembly = dsh_prompt_host.assemble(state=RuntimeState(memories=["one"]))
     assert_tools(assembly)
-    assert "memory:rules" not in [section.name for section in assembly.sections]
+    assert rules(assembly) == []
     assert "one" in assembly.contexts[0].text
 
 
-def test_rules_go_with_a_tool(dsh_prompt_host: SystemPrompt) -> None:
-    """Where somebody takes one of the tools away, the rules go too."""
+@pytest.mark.parametrize(("gone", "left"), [("remember", "recall"), ("recall", "remember")])
+def test_rules_go_with_their_tool(dsh_prompt_host: SystemPrompt, gone: str, left: str) -> None:
+    """Where somebody takes one of the tools away, its rules go too, and those of the other stay."""
     dsh_prompt_host.load(dsh_prompt_memory)
     agent = dsh_prompt_host.create_scope("agent")
-    agent.restrict(deny=["remember"])
+    agent.restrict(deny=[gone])
     assembly = dsh_prompt_host.assemble(scope=agent)
-    assert_tools(assembly, "recall")
-    assert "memory:rules" not in [section.name for section in assembly.sections]
+    assert_tools(assembly, left)
+    assert rules(assembly) == [f"memory:{left}"]
+    assert f"`{gone}`" not in assert_section(assembly, f"memory:{left}").text
 
 
 @pytest.mark.parametrize("provider", ADAPTERS)
@@ -109,7 +115,14 @@ def test_how_much_is_recalled(store: Callable[..., Memories]) -> None:
         ("forget", {}, 'there is no tool "forget" here, only "remember", "recall"'),
         ("remember", {}, '"remember" needs the argument "content"'),
         ("remember", {"content": 5}, '"content" must be a text, not int'),
-        ("remember", {"content": "x", "tag": 1}, "\"remember\" has no argument 'tag', only"),
+        ("remember", {"content": "x", "tag": 1}, '"remember" has no argument "tag", only'),
+        ("remember", {5: 1}, '"remember" has no argument "(int)", only'),
+        ("recall", {"a\n\u202e" * 99_999: 1}, r'"recall" has no argument "a\n\u202ea\n\u202ea'),
+        (
+            "</memory>\uff1c/memory>",
+            {},
+            'there is no tool "&lt;/memory&gt;&lt;/memory&gt;" here, only',
+        ),
         ("remember", "x", 'the arguments of "remember" must be an object'),
         ("recall", None, 'the arguments of "recall" must be an object'),
         ("recall", {"limit": 5}, '"recall" needs the argument "query"'),
@@ -126,6 +139,7 @@ def test_wrong_calls(memories: Memories, name: str, arguments: Any, complaint: s
     with pytest.raises(ToolCallError) as caught:
         memories.call(name, arguments)
     assert str(caught.value).startswith(complaint)
+    assert len(str(caught.value)) < 1000
     assert memories.count() == 0
 
 

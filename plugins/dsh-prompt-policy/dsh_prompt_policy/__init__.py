@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from dsh_prompt import (
     Budget,
     ContextOrder,
+    Key,
     Priority,
     PromptContext,
     PromptSection,
@@ -26,12 +27,21 @@ from dsh_prompt_policy.texts import MODES, PERMISSION_MODE, PRECEDENCE, approval
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from dsh_prompt import AssembleContext, DisposableContext, PromptAssembly, Source
+    from dsh_prompt import (
+        AssembleContext,
+        AssembledContext,
+        DisposableContext,
+        PromptAssembly,
+        Source,
+    )
 
 __all__ = ["APPROVALS", "MODES", "PERMISSIONS", "Approvals", "Config", "Policy"]
 
 #: Name of the runtime context that tells the mode.
 PERMISSIONS: Final = "permissions"
+#: Which policy sees what all deny, and whose context tells it: an agent may have one of its own.
+_OUTERMOST: Final = Key["Policy"]("policy-outermost")
+_TELLER: Final = Key["Policy"]("policy-teller")
 
 
 class Policy:
@@ -81,26 +91,46 @@ class Policy:
     def _mode(self, context: AssembleContext) -> str:
         return self._permissions.mode_text(context.state)
 
-    # A wrapper works in both ways to assemble; outermost, it sees the tools that others add.
-    @hookimpl(wrapper=True, tryfirst=True)
+    # A wrapper works in both ways to assemble; outermost, it sees the tools that others add, and
+    # what plan mode denies.
+    @hookimpl(wrapper=True, tryfirst=True, before=("plan-mode",))
     def system_prompt_assemble(
-        self, context: AssembleContext
+        self, assembly: PromptAssembly, context: AssembleContext
     ) -> Generator[None, PromptAssembly, PromptAssembly]:
         """Deny what the settings say, and tell the model all that is denied."""
-        assembly = yield
+        if _OUTERMOST not in assembly:
+            assembly[_OUTERMOST] = self
+        result = yield
         mode = mode_of(context.state)
-        self._mask.apply(assembly, mode, shown(mode))
-        if assembly.denied:
-            self._tell_denied(assembly)
-        return assembly
+        self._mask.apply(result, mode, shown(mode))
+        if self._contexts(result):
+            result[_TELLER] = self
+        # Of several policies, the outermost sees what all of them have denied.
+        if result.get(_OUTERMOST, self) is self:
+            self._end(result)
+        return result
+
+    def _end(self, assembly: PromptAssembly) -> None:
+        teller = assembly.get(_TELLER)
+        for key in (_OUTERMOST, _TELLER):
+            if key in assembly:
+                del assembly[key]
+        if teller is not None and assembly.denied:
+            teller._tell_denied(assembly)
 
     def _tell_denied(self, assembly: PromptAssembly) -> None:
         denied = assembly.denied.keys() & set(tool_names(assembly))
         text = self._permissions.denied_text(denied)
-        for item in assembly.contexts:
-            # A context of that name which somebody else put there says what that one wants.
-            if getattr(item, "name", None) == PERMISSIONS and self._is_own(item.source):
-                item.text = f"{item.text}\n{text}".strip()
+        for item in self._contexts(assembly):
+            item.text = f"{item.text}\n{text}".strip()
+
+    def _contexts(self, assembly: PromptAssembly) -> list[AssembledContext]:
+        # A context of that name which somebody else put there says what that one wants.
+        return [
+            item
+            for item in assembly.contexts
+            if getattr(item, "name", None) == PERMISSIONS and self._is_own(item.source)
+        ]
 
     def _is_own(self, source: Source | None) -> bool:
         return (

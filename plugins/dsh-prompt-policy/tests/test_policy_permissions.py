@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from dsh_prompt_plan_mode import PlanMode
 from dsh_prompt_policy import MODES, PERMISSIONS, Policy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -198,6 +199,41 @@ def test_all_denials_are_told(host: Callable[..., SystemPrompt]) -> None:
     assembly = prompt.assemble()
     assert_context(assembly, PERMISSIONS, 'Denied tools: "git_push", "read".')
     assert dict(assembly.denied)["rm"] == "the user's policy denies this tool"
+
+
+@pytest.mark.parametrize("first", ["policy", "plan-mode"])
+def test_what_plan_mode_denies_is_told(bare_host: SystemPrompt, first: str) -> None:
+    """It makes no difference which of the two is loaded first."""
+    plan = {"mode": "mask", "read_only": ["git_push"], "not_read_only": ["read"]}
+    loads: list[tuple[Any, str, Any]] = [
+        (Policy, "policy", {"deny": ["git_push"]}),
+        (PlanMode, "plan-mode", plan),
+    ]
+    for plugin, name, config in sorted(loads, key=lambda load: load[1] != first):
+        bare_host.load(plugin, name=name, config=config)
+    assembly = bare_host.assemble(state=in_mode("plan"))
+    assert_context(
+        assembly,
+        PERMISSIONS,
+        contains='Denied tools: "bash", "git_push", "git_status", "read".',
+    )
+    assert "policy" in str(assembly.authorize("git_push"))
+
+
+@pytest.mark.parametrize("first", ["agent", "all"])
+def test_what_several_policies_deny_is_told(bare_host: SystemPrompt, first: str) -> None:
+    """The context of an agent's own policy tells what the one for all denies, and once."""
+    scope = bare_host.create_scope("agent")
+    loads: list[tuple[str, Any, list[str]]] = [
+        ("all", None, ["bash"]),
+        ("agent", scope, ["read"]),
+    ]
+    for name, where, deny in sorted(loads, key=lambda load: load[0] != first):
+        bare_host.load(Policy, name=name, scope=where, config={"deny": deny})
+    assembly = bare_host.assemble(scope=scope)
+    assert_context(assembly, PERMISSIONS, 'Denied tools: "bash", "read".')
+    assert_context(bare_host.assemble(), PERMISSIONS, 'Denied tools: "bash".')
+    assert not assembly.to_dict().get("left_out")
 
 
 def test_a_context_of_somebody_else_stays(host: Callable[..., SystemPrompt]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from dsh_prompt.untrusted import Problem, Reader
-from dsh_prompt_skills.listing import places_in
+from dsh_prompt_skills.listing import places_in, shown
 from dsh_prompt_skills.roots import roots_for
 from dsh_prompt_skills.values import Found, Skill
 
@@ -17,49 +18,69 @@ if TYPE_CHECKING:
     from dsh_prompt_skills.readings import Reading, Readings
     from dsh_prompt_skills.values import Place, Rank
 
-#: Characters of front matter that one rank may have: to parse so many takes seconds, once.
-_MOST_CHARACTERS: Final = 512 * 1024
-#: What a file counts for at least: to read it takes time, too.
-_LEAST: Final = 256
+#: What the skills of one rank may cost, see `front_matter.cost`: to parse so much takes less than a
+#: second, once.
+_MOST: Final = 256 * 1024
+#: What an entry of a folder costs, which is looked at for each call of a model.
+_ENTRY: Final = 128
+#: What a file that is there costs at least.
+_FILE: Final = 256
 
 
 def find(workdir: str | None, config: Config, readings: Readings, installed: Installed) -> Found:
     """Find the skills for an agent in *workdir*; without one, none of a project."""
     problems: list[Problem] = []
-    places = _places(workdir, config, installed, problems)
+    spent: Counter[Rank] = Counter()
+    places = _places(_folders(workdir, config, installed, problems), spent, problems)
     with Reader() as reader:
-        read = _read(places, reader, readings, problems)
+        read = _read(places, reader, readings, spent)
         skills = _ranked(_noted(read, problems), problems)
     return Found(skills, tuple(problems))
 
 
-def _places(
+def _folders(
     workdir: str | None, config: Config, installed: Installed, problems: list[Problem]
-) -> Iterator[Place]:
+) -> Iterator[tuple[Rank, str, Iterable[Place | None]]]:
+    """Give the folders to look into: rank, name, and what is there, None for what is no skill."""
     seen: set[str] = set()
     for root in roots_for(workdir, config, problems):
-        yield from places_in(root, seen, problems)
+        yield root.rank, shown(root.path, root), places_in(root, seen, problems)
     if config.installed:
         scan = installed.scan()
         problems += scan.problems
-        yield from (place for place in scan.places if place.folder not in seen)
+        places = (place for place in scan.places if place.folder not in seen)
+        yield "installed", "sys.path", places
+
+
+def _places(
+    folders: Iterable[tuple[Rank, str, Iterable[Place | None]]],
+    spent: Counter[Rank],
+    problems: list[Problem],
+) -> Iterator[Place]:
+    """Give the places of each rank until too much is *spent* on it; each entry costs something."""
+    for rank, name, places in folders:
+        for place in places if spent[rank] <= _MOST else ():
+            spent[rank] += _ENTRY
+            if place is not None:
+                yield place
+            if spent[rank] > _MOST:
+                what = f"is where the look for {rank} skills ends: there are too many"
+                problems.append(Problem(name, what))
+                break
 
 
 def _read(
-    places: Iterable[Place], reader: Reader, readings: Readings, problems: list[Problem]
+    places: Iterable[Place],
+    reader: Reader,
+    readings: Readings,
+    spent: Counter[Rank],
 ) -> Iterator[tuple[Place, Reading]]:
-    """Read the files at *places*, as long as those of one rank are not too many."""
-    sizes: dict[Rank, int] = {}
+    """Read the files at *places*, and tell what is *spent* on them."""
     for place in places:
-        size = sizes.get(place.rank, 0)
-        if size <= _MOST_CHARACTERS:
-            reading = readings.read(reader, place)
-            size += max(reading.size, _LEAST)
-            sizes[place.rank] = size
-            yield place, reading
-            if size > _MOST_CHARACTERS:
-                what = f"is the last {place.rank} skill that is read: there are too many"
-                problems.append(Problem(place.candidate.shown, what))
+        reading = readings.read(reader, place)
+        if reading.signature:
+            spent[place.rank] += max(reading.cost, _FILE)
+        yield place, reading
 
 
 def _noted(

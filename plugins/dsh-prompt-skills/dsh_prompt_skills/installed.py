@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from dsh_prompt.untrusted import Candidate, Problem, visible_name
+from dsh_prompt.untrusted.places import is_inside
 from dsh_prompt_skills.listing import FLAT, MOST_ENTRIES, SKILL_FILE
 from dsh_prompt_skills.rules import is_name
 from dsh_prompt_skills.values import Place
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 #: The files that say what a distribution has installed, and whether it is worth reading them.
 _RECORDS: Final = ("RECORD", "installed-files.txt", "SOURCES.txt")
 _WORTH_IT: Final = re.compile(r"[\\/](?:SKILL|skills[\\/][^\\/\n]+)\.md\b")
+#: A folder that installers put packages into, and what leads to it from where they put data files.
+_SITE: Final = re.compile(
+    r"(?:[\\/]lib(?:64)?)?(?:[\\/]python[\d.]*t?)?[\\/](?:site|dist)-packages$", re.IGNORECASE
+)
 
 
 @attrs.frozen
@@ -63,14 +68,35 @@ class Installed:
 
 
 def _signature(watched: Iterable[str]) -> tuple[object, ...]:
-    return tuple((path, _changed(path)) for path in (*sys.path, *watched))
+    return tuple((path, _changed(path)) for path in (*_folders(), *watched))
+
+
+def _folders() -> list[str]:
+    """Give the folders of packages.
+
+    Python looks for modules in the working directory as well: what lies there is what a checkout
+    says of itself, and was not installed by anybody.
+    """
+    here = _status(os.curdir)
+    # A relative one is there, too.
+    paths = [path for path in sys.path if os.path.isabs(path)]  # noqa: PTH117
+    return [path for path in paths if _SITE.search(path) or not _is_same(_status(path), here)]
+
+
+def _is_same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
+    return one is not None and other is not None and os.path.samestat(one, other)
 
 
 def _changed(path: str) -> int:
+    status = _status(path)
+    return 0 if status is None else status.st_mtime_ns
+
+
+def _status(path: str) -> os.stat_result | None:
     try:
-        return os.stat(path or os.curdir).st_mtime_ns  # noqa: PTH116
+        return os.stat(path)  # noqa: PTH116
     except (OSError, ValueError):
-        return 0
+        return None
 
 
 def _look() -> Scan:
@@ -83,7 +109,7 @@ def _look() -> Scan:
             if not records:
                 watched.append(str(_metadata_of(distribution)))
             elif any(map(_WORTH_IT.search, records)):
-                places += _places(name, distribution)
+                places += _places(name, distribution, problems)
         except Exception as exc:  # noqa: BLE001 - one broken package must not hide the others
             what = f"has a record of its files that cannot be read: {type(exc).__name__}"
             problems.append(Problem(visible_name(name), what))
@@ -93,7 +119,7 @@ def _look() -> Scan:
 def _in_use() -> dict[str, Distribution]:
     """Give one distribution of each name: as imports do, the first on the path."""
     found: dict[str, Distribution] = {}
-    for entry in sys.path:
+    for entry in _folders():
         here = distributions(path=[entry])
         # The order of a folder is another one on each system.
         for distribution in sorted(here, key=lambda one: str(_metadata_of(one)), reverse=True):
@@ -118,13 +144,17 @@ def _name_of(distribution: Distribution) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _places(name: str, distribution: Distribution) -> list[Place]:
+def _places(name: str, distribution: Distribution, problems: list[Problem]) -> list[Place]:
     found: dict[str, Place] = {}
+    prefix, outside = _prefix(distribution), 0
     for file in distribution.files or ():
         if not _is_skill(file.parts):
             continue
         # Installers record a relative path by its text, without a look at links.
         path = os.path.normpath(str(distribution.locate_file(file)))
+        if not is_inside(path, prefix):
+            outside += 1
+            continue
         folder, base = os.path.split(path)
         folder = os.path.realpath(folder)
         own = base == SKILL_FILE
@@ -133,7 +163,15 @@ def _places(name: str, distribution: Distribution) -> list[Place]:
         found[path] = Place("installed", candidate, expected, folder if own else "", name)
     if len(found) > MOST_ENTRIES:
         raise ValueError("too many skills")
+    if outside:
+        what = f"lists skills outside of where it is installed, which are not used: {outside}"
+        problems.append(Problem(visible_name(name), what))
     return [found[path] for path in sorted(found)]
+
+
+def _prefix(distribution: Distribution) -> str:
+    """Give the folder below which an installer puts all files of a distribution."""
+    return _SITE.sub("", os.path.normpath(str(distribution.locate_file(""))))
 
 
 def _is_skill(parts: tuple[str, ...]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final
 
 from dsh_prompt.untrusted import Candidate, Problem, UnusableError
@@ -19,32 +19,39 @@ if TYPE_CHECKING:
 SKILL_FILE: Final = "SKILL.md"
 FLAT: Final = ".md"
 MOST_ENTRIES: Final = 500
+#: Folders on the way to a link that take as long to follow as one entry more.
+_SHALLOW: Final = 16
 
 
-def places_in(root: Root, seen: set[str], problems: list[Problem]) -> Iterator[Place]:
-    """Give what may be a skill in *root*, by name, folders first.
+def places_in(root: Root, seen: set[str], problems: list[Problem]) -> Iterator[Place | None]:
+    """Give what may be a skill in *root*, by name, folders first, and None for all else.
 
-    What is in *seen*, by its real path, is left out: one folder may have several names.
+    What is in *seen*, by its real path, is no other skill: one folder may have several names. As
+    much of it as somebody asks for is looked at.
     """
     try:
         folder = _real(root.path, root)
         if folder is None or folder in seen:
             return
         seen.add(folder)
-        folders, files = _entries(folder)
+        folders, files, others = _entries(folder)
     except UnusableError as exc:
-        problems.append(Problem(_shown(root.path, root), str(exc)))
+        problems.append(Problem(shown(root.path, root), str(exc)))
         return
+    # To follow a link takes the longer the deeper it lies.
+    more = folder.count(os.sep) // _SHALLOW
     for name, is_link in folders:
+        yield from repeat(None, more if is_link else 0)
         path = join(folder, name)
-        yield from _in_folder(path, name, root, seen, problems, is_link=is_link)
+        yield _in_folder(path, name, root, seen, problems, is_link=is_link)
     for name in files:
         candidate = Candidate(folder, name, root.home, root.bounds)
         yield Place(root.rank, candidate, name.removesuffix(FLAT))
+    yield from repeat(None, others)
 
 
-def _entries(folder: str) -> tuple[list[tuple[str, bool]], list[str]]:
-    """Give the names of what may be folders of skills, links or not, and of flat skills."""
+def _entries(folder: str) -> tuple[list[tuple[str, bool]], list[str], int]:
+    """Name what may be folders of skills, links or not, and flat skills; count the others."""
     try:
         with os.scandir(folder) as entries:
             found = list(islice(entries, MOST_ENTRIES + 1))
@@ -62,7 +69,7 @@ def _entries(folder: str) -> tuple[list[tuple[str, bool]], list[str]]:
             folders.append((entry.name, entry.is_symlink()))
         elif entry.name.endswith(FLAT):
             files.append(entry.name)
-    return sorted(folders), sorted(files)
+    return sorted(folders), sorted(files), len(found) - len(folders) - len(files)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -75,21 +82,23 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _in_folder(
     path: str, name: str, root: Root, seen: set[str], problems: list[Problem], *, is_link: bool
-) -> Iterator[Place]:
+) -> Place | None:
     try:
         # Below a real folder, what is no link is where it seems to be.
         folder = _real(path, root) if is_link else path
     except UnusableError as exc:
-        problems.append(Problem(_shown(path, root), str(exc)))
-        return
-    if folder is not None and folder not in seen:
-        seen.add(folder)
-        candidate = Candidate(folder, SKILL_FILE, root.home, root.bounds)
-        other = join(folder, SKILL_FILE.lower())
-        if not os.path.lexists(candidate.path) and os.path.lexists(other):
-            what = f"is not used: the file of a skill is called {SKILL_FILE}"
-            problems.append(Problem(_shown(other, root), what))
-        yield Place(root.rank, candidate, name, folder)
+        problems.append(Problem(shown(path, root), str(exc)))
+        return None
+    if folder is None or folder in seen:
+        return None
+    seen.add(folder)
+    candidate = Candidate(folder, SKILL_FILE, root.home, root.bounds)
+    if os.path.lexists(candidate.path):
+        return Place(root.rank, candidate, name, folder)
+    if os.path.lexists(other := join(folder, SKILL_FILE.lower())):
+        what = f"is not used: the file of a skill is called {SKILL_FILE}"
+        problems.append(Problem(shown(other, root), what))
+    return None
 
 
 def _real(path: str, root: Root) -> str | None:
@@ -111,6 +120,7 @@ def _real(path: str, root: Root) -> str | None:
     return real
 
 
-def _shown(path: str, root: Root) -> str:
+def shown(path: str, root: Root) -> str:
+    """Give *path*, at *root* or in it, as readers see it."""
     folder, name = os.path.split(path)
     return Candidate(folder, name, root.home, root.bounds).shown

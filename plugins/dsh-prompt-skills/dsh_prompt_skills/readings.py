@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from dsh_prompt.untrusted import UnusableError, decode, signature
-from dsh_prompt_skills.front_matter import NoFrontMatterError, fields_of, split
+from dsh_prompt_skills.front_matter import NoFrontMatterError, cost, fields_of, split
 from dsh_prompt_skills.rules import head_of, is_name
 
 if TYPE_CHECKING:
@@ -25,13 +25,23 @@ _MOST_KEPT: Final = 5000
 class Reading:
     """The *head* of a file, None where it is no skill, and the *notes* of what is wrong.
 
-    *size* is how many characters its front matter has.
+    *cost* is what it took to parse its *front* matter, see `front_matter.cost`.
     """
 
     head: Head | None = None
     notes: tuple[str, ...] = ()
-    size: int = 0
+    cost: int = 0
     signature: tuple[int, ...] = ()
+    front: str | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
+class _Kept:
+    """A *reading* of a file that has looked the same *since* then, on the monotonic clock."""
+
+    reading: Reading
+    since: int
+    is_settled: bool
 
 
 class Readings:
@@ -39,7 +49,7 @@ class Readings:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._kept: dict[tuple[Candidate, str], Reading] = {}
+        self._kept: dict[tuple[Candidate, str], _Kept] = {}
 
     def forget(self) -> None:
         """Read everything anew the next time."""
@@ -51,34 +61,52 @@ class Readings:
         # The same file may be out of bounds in another project, or be called otherwise.
         key = (place.candidate, place.expected)
         kept = self._kept.get(key)
-        if kept is not None and kept.signature == seen:
-            return kept
-        now = time.time_ns()
-        reading = attrs.evolve(_read(reader, place, self._limit), signature=seen)
-        if seen and now - max(seen[-2:]) > _UNSETTLED:
-            self._keep(key, reading)
+        is_same = kept is not None and kept.reading.signature == seen
+        if kept is not None and is_same and kept.is_settled:
+            return kept.reading
+        now, since = time.time_ns(), time.monotonic_ns()
+        settled = bool(seen) and now - max(seen[-2:]) > _UNSETTLED
+        if kept is not None and is_same:
+            # Its times may lie in the future: then it counts how long nothing has changed.
+            settled = settled or since - kept.since > _UNSETTLED
+            since = kept.since
+        reading = _read(reader, place, self._limit, kept.reading if kept else Reading())
+        reading = attrs.evolve(reading, signature=seen)
+        if seen:
+            self._keep(key, _Kept(reading, since, settled))
         return reading
 
-    def _keep(self, key: tuple[Candidate, str], reading: Reading) -> None:
+    def _keep(self, key: tuple[Candidate, str], kept: _Kept) -> None:
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        self._kept[key] = reading
+        self._kept[key] = kept
 
 
-def _read(reader: Reader, place: Place, limit: int) -> Reading:
-    notes: list[str] = []
-    size = 0
+def _read(reader: Reader, place: Place, limit: int, before: Reading) -> Reading:
+    """Read the file at *place*; what it said *before* is not parsed again."""
     try:
         data = reader.read(place.candidate, limit)
         if data is None:
             return Reading()
         front = split(decode(data)).front
-        size = len(front)
-        fields, notes = fields_of(front)
-        return Reading(head_of(fields, place.expected, notes), tuple(notes), size)
     except NoFrontMatterError as exc:
         # A folder of skills may have its README.
         is_other = not place.folder and not is_name(place.expected)
         return Reading(notes=() if is_other else (str(exc),))
     except UnusableError as exc:
-        return Reading(None, (*notes, str(exc)), size)
+        return Reading(notes=(str(exc),))
+    return before if before.front == front else _parsed(front, place.expected)
+
+
+def _parsed(front: str, expected: str) -> Reading:
+    notes: list[str] = []
+    head = None
+    # What is no YAML at once is parsed again as if it had quotes.
+    times = 2
+    try:
+        fields, notes = fields_of(front)
+        times = 2 if notes else 1
+        head = head_of(fields, expected, notes)
+    except UnusableError as exc:
+        notes.append(str(exc))
+    return Reading(head, tuple(notes), times * cost(front), front=front)

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dsh_prompt.cutting import cut
-from dsh_prompt.untrusted import UnusableError, clean, visible_name
+from dsh_prompt.untrusted import UnusableError, clean, visible_name, without_tag_at_end
 from dsh_prompt_skills.values import Head
 
 if TYPE_CHECKING:
@@ -86,10 +86,12 @@ def _text(fields: Mapping[str, Value], key: str, notes: list[str], longest: int)
         notes.append(f"has a field {key} that is no text")
         return ""
     line = " ".join(value.split())
-    if len(line) > longest:
+    # What is escaped counts as long as it is shown.
+    text = _safe(line[: longest + 1], notes)
+    if len(line) > longest or len(text) > longest:
         notes.append(f"has a field {key} of more than {longest} characters, which is cut")
-        line = cut(line, longest - 1) + "…"
-    return _safe(line, notes)
+        text = without_tag_at_end(cut(text, longest - 1)) + "…"
+    return text
 
 
 def _safe(text: str, notes: list[str]) -> str:

@@ -32,15 +32,19 @@ def mapping_of(text: str) -> dict[str, Value]:
     """Give the one mapping that *text* holds; every scalar is its text, or None.
 
     Raises `YamlError`: for a syntax error, an anchor, alias or tag, a key that is there twice,
-    deep nesting, another document, and what is no mapping.
+    deep nesting, another document, what is no mapping, and what the parser fails at.
     """
     # The scanner takes the square of the time for what is open at once.
     if _most_open(text) > 2 * _DEEPEST:
         raise YamlError(f"nests more than {_DEEPEST} deep")
     try:
         value = _document(iter(yaml.parse(text, Loader=yaml.SafeLoader)))
+    except YamlError:
+        raise
     except yaml.YAMLError as exc:
         raise YamlError(_reason(exc)) from None
+    except Exception as exc:  # noqa: BLE001 - the parser lets out what `int` and `chr` raise
+        raise YamlError(f"is not YAML: the parser fails with {type(exc).__name__}") from None
     if not isinstance(value, dict):
         raise YamlError("is no mapping of fields")
     return value

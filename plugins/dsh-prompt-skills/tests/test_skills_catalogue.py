@@ -179,14 +179,22 @@ def _skill(number: int, description: str) -> Skill:
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=200), max_size=40), st.integers(0, 3000))
 def test_never_more_than_the_budget(descriptions: list[str], most: int) -> None:
-    """It is never longer than allowed, shows a beginning of the list, and counts the rest."""
+    """It is never longer than allowed, keeps the order, and counts the rest."""
     skills = [_skill(number, text) for number, text in enumerate(descriptions)]
     text = catalogue(skills, most)
     assert len(text) <= most
     shown = re.findall(r"^- (s\d+): ", text, re.MULTILINE)
-    assert shown == [skill.name for skill in skills[: len(shown)]]
+    assert shown == [skill.name for skill in skills if skill.name in shown]
     if shown and len(shown) < len(skills):
         assert f"want of room: {len(skills) - len(shown)} of {len(skills)} skills" in text
+
+
+def test_an_entry_that_does_not_fit() -> None:
+    """One that is too long takes the place of no other, whatever its rank is."""
+    skills = [_skill(1, "short"), _skill(2, "x" * 1000), _skill(3, "short")]
+    text = catalogue(skills, 600)
+    assert re.findall(r"^- (s\d+): ", text, re.MULTILINE) == ["s1", "s3"]
+    assert text.endswith('1 of 3 skills, which the tool `skill` loads all the same: "s2".')
 
 
 @pytest.mark.parametrize("count", [1, 25, 400])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from dsh_prompt_skills import Head
-from dsh_prompt_skills.front_matter import fields_of
+from dsh_prompt_skills.front_matter import cost, fields_of
 from dsh_prompt_skills.yaml_values import YamlError, mapping_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dsh_prompt.untrusted import UnusableError
@@ -145,6 +145,19 @@ def test_long_description(
     assert "has a field description of more than 1024 characters" in problems()[0]
 
 
+def test_description_that_is_long_once_it_is_escaped(
+    one: Callable[[str], Skill | None], problems: Callable[..., list[str]]
+) -> None:
+    """What is escaped counts as long as it is shown, and no tag comes about by the cut."""
+    skill = one(f"name: one\ndescription: x{chr(0xE0041) * 1000}")
+    assert skill is not None
+    assert skill.description == "x" + r"\U000e0041" * 102 + r"\U…"
+    assert "has a field description of more than 1024 characters" in problems()[1]
+    skill = one(f"name: one\ndescription: {'x' * 1016}</skillful/> and more")
+    assert skill is not None
+    assert skill.description == "x" * 1016 + "…"
+
+
 def test_optional_fields_of_a_wrong_type(
     one: Callable[[str], Skill | None], problems: Callable[..., list[str]]
 ) -> None:
@@ -193,6 +206,8 @@ BOMBS = {
     "a tab": "name:\tone\n\tdescription: x",
     "an open quote": 'name: "one\ndescription: x',
     "a control character": "name: one\ndescription: a\x1bb",
+    "a character that there is not": 'name: one\ndescription: "\\UFFFFFFFF"',
+    "a version too long to be a number": f"%YAML 1.{'1' * 5000}\nname: one\ndescription: x",
 }
 
 
@@ -267,3 +282,17 @@ def test_values_come_back(fields: dict[str, object]) -> None:
     # JSON is YAML.
     text = json.dumps(fields, ensure_ascii=False)
     assert mapping_of(text) == fields
+
+
+def count(value: object) -> int:
+    """Count *value*, what is in it, and the keys of that."""
+    inner = [*value, *value.values()] if isinstance(value, dict) else value
+    return 1 + sum(map(count, inner)) if isinstance(inner, list) else 1
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=4), _values, min_size=1))
+def test_each_value_has_its_cost(fields: dict[str, object]) -> None:
+    """However tightly values are packed, none of them costs less than 8 characters do."""
+    assert cost(json.dumps(fields, separators=(",", ":"))) >= 8 * count(fields)
+    assert cost("\n".join(f"- {name}" for name in fields)) >= 16 * (len(fields) - 1)

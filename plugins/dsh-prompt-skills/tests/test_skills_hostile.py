@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from dsh_prompt_skills import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,26 +129,67 @@ def test_too_many_entries(
     assert problems() == [".agents/skills is not read: it holds more than 500 entries"]
 
 
+MANY = "there are too many"
+
+
+@pytest.mark.parametrize(
+    ("filler", "count"),
+    [("x" * 450, 60), (f"[{'a,' * 100}]", 22), ("it's: " * 75, 12)],
+    ids=["long ones", "many values", "parsed twice"],
+)
 def test_more_than_anybody_has(
+    filler: str,
+    count: int,
     tmp_path: Path,
     write: Callable[..., Path],
     service: Callable[..., Skills],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Skills that are too many to be read in good time are not, and a person is told once."""
-    monkeypatch.setattr("dsh_prompt_skills.finding._MOST_CHARACTERS", 32 * 1024)
-    filler = "x" * 450
+    monkeypatch.setattr("dsh_prompt_skills.finding._MOST", 48 * 1024)
     roots = [tmp_path / "a", tmp_path / "b"]
     skills = service(roots=[str(root) for root in roots], max_file_bytes=9000)
-    for number in range(60):
+    for number in range(count):
         write(roots[number % 2], f"s{number:02}", keywords=filler)
-    assert len(skills.names()) == 60
-    for number in range(60, 80):
+    assert len(skills.names()) == count
+    for number in range(count, count + 20):
         write(roots[number % 2], f"s{number:02}", keywords=filler)
     found = skills.find()
-    assert 60 < len(found.skills) < 70
-    [problem] = found.problems
-    assert problem.what == "is the last configured skill that is read: there are too many"
+    assert count < len(found.skills) < count + 10
+    [problem] = [one for one in found.problems if MANY in one.what]
+    assert problem.path in map(str, roots)
+    assert problem.what == f"is where the look for configured skills ends: {MANY}"
+
+
+def test_empty_folders(
+    project: Path,
+    home: Path,
+    write: Callable[..., Path],
+    service: Callable[..., Skills],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What looks like very many skills is not all looked at, and hides none of the user's own."""
+    monkeypatch.setattr("dsh_prompt_skills.finding._MOST", 50 * 128)
+    write(home / ".agents/skills", "own")
+    workdir = project
+    for _ in range(5):
+        for number in range(20):
+            (workdir / f".agents/skills/d{number:02}").mkdir(parents=True)
+        workdir /= "deep"
+    looked: list[str] = []
+    real = listing._entries
+
+    def entries(folder: str) -> tuple[list[tuple[str, bool]], list[str], int]:
+        looked.append(folder)
+        return real(folder)
+
+    monkeypatch.setattr(listing, "_entries", entries)
+    found = service().find(str(workdir))
+    assert [skill.name for skill in found.skills] == ["own"]
+    assert len(looked) == 4
+    assert [str(problem) for problem in found.problems] == [
+        f"deep/deep/.agents/skills is where the look for project skills ends: {MANY}"
+    ]
 
 
 def test_another_case(local: Path, project: Path, problems: Callable[..., list[str]]) -> None:

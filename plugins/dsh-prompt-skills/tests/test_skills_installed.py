@@ -188,6 +188,40 @@ def test_broken_packages(site: Path, install: Callable[..., Path], installed: Sk
     ]
 
 
+def test_not_from_the_working_directory(
+    site: Path, tmp_path: Path, installed: Skills, write: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What a checkout says of itself is not installed, though Python looks for modules there."""
+    checkout = tmp_path / "checkout"
+    write(checkout / "pkg", "evil")
+    (checkout / "evil-1.dist-info").mkdir()
+    (checkout / "evil-1.dist-info/RECORD").write_text("pkg/evil/SKILL.md,,\n")
+    monkeypatch.setattr(sys, "path", ["", ".", str(checkout), str(site)])
+    assert installed.names() == ("evil",)
+    monkeypatch.chdir(checkout)
+    assert installed.names() == ()
+    monkeypatch.chdir(site)
+    assert installed.names() == ("evil",)
+
+
+def test_records_that_lead_out(
+    site: Path, tmp_path: Path, install: Callable[..., Path], installed: Skills
+) -> None:
+    """A record names files below the prefix of its installation, and no others."""
+    install("some-skills", "../../share/fine/SKILL.md", "../../../prefix/share/fine/SKILL.md")
+    bad = install("bad-skills", "../../../elsewhere/one/SKILL.md")
+    (bad / "RECORD").write_text(f"../../../elsewhere/one/SKILL.md,,\n{tmp_path}/two/SKILL.md,,\n")
+    write_two = tmp_path / "two/SKILL.md"
+    write_two.parent.mkdir()
+    write_two.write_text("---\nname: two\ndescription: x\n---\n")
+    found = installed.find()
+    assert [skill.name for skill in found.skills] == ["fine"]
+    assert [str(problem) for problem in found.problems] == [
+        "bad-skills lists skills outside of where it is installed, which are not used: 2"
+    ]
+
+
 USE = """
     import json
     import sys

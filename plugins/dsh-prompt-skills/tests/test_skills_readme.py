@@ -37,7 +37,7 @@ def test_code_prints_what_it_says(
     write(project / ".agents/skills", "broken", description="")
     monkeypatch.chdir(project)
     # What is installed where the tests run is nobody's business.
-    monkeypatch.setattr("sys.path", [])
+    monkeypatch.setattr("dsh_prompt_skills.installed._folders", list)
     readme.run()
     assert capsys.readouterr().out == "".join(outputs)
 

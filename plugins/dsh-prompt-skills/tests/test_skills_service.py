@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -204,6 +205,57 @@ def test_unchanged_files_are_not_read_again(
     skills.refresh()
     skills.find(str(project))
     assert len(parsed) == 5
+
+
+def counter(monkeypatch: pytest.MonkeyPatch, name: str) -> list[object]:
+    """Let calls of a function of the module `readings` be counted."""
+    from dsh_prompt_skills import readings  # noqa: PLC0415
+
+    calls: list[object] = []
+    real: Any = vars(readings)[name]
+
+    def counted(argument: object) -> Any:
+        calls.append(argument)
+        return real(argument)
+
+    monkeypatch.setattr(readings, name, counted)
+    return calls
+
+
+def test_a_file_of_the_future(
+    local: Path,
+    project: Path,
+    write: Callable[..., Path],
+    service: Callable[..., Skills],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file whose times tell nothing is kept once it has not changed for a while."""
+    monkeypatch.setattr("dsh_prompt_skills.readings._UNSETTLED", 0)
+    os.utime(write(local, "one"), (4e9, 4e9))
+    skills, reads = service(), counter(monkeypatch, "decode")
+    for _ in range(5):
+        assert skills.names(str(project)) == ("one",)
+    assert len(reads) == 2
+    os.utime(write(local, "one", description="Another length."), (4e9, 4e9))
+    assert skills.for_model(str(project))[0].description == "Another length."
+
+
+def test_the_same_text_is_not_parsed_again(
+    local: Path,
+    project: Path,
+    write: Callable[..., Path],
+    service: Callable[..., Skills],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file that was just written is read for each call, and parsed if it says other things."""
+    write(local, "one")
+    skills, parsed = service(), counter(monkeypatch, "fields_of")
+    for body in ("a", "bb", "bb"):
+        write(local, "one", body)
+        assert skills.names(str(project)) == ("one",)
+    assert len(parsed) == 1
+    write(local, "one", description="Changed.")
+    assert skills.for_model(str(project))[0].description == "Changed."
 
 
 def test_many_threads(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("dsh_prompt_todo")
 #: In progress, and never cut: as many as the setting max_in_progress can allow.
 _MOST_CURRENT: Final = 20
-#: More of the others are only counted, whatever the settings say of those that are shown.
+#: Where there are more of the others, only those that are shown are looked at.
 _MOST_LISTED: Final = 1000
 
 
@@ -66,9 +66,11 @@ class _Todos:
         others += _with_status(todos, "pending") + _with_status(todos, "completed")
         if not others:
             return ""
-        lines = [f"{tally(todos)}:", *map(self._marked, others[:_MOST_LISTED])]
-        if more := others[_MOST_LISTED:]:
-            lines.append(f"({len(more)} more)")
+        # One at least: the budget takes away what has more items than none.
+        most = max(self._config.max_items, 1) if len(others) > _MOST_LISTED else _MOST_LISTED
+        lines = [f"{tally(todos)}:", *map(self._marked, others[:most])]
+        if (more := len(others) - most) > 0:
+            lines.append(f"[cut: {more} of {len(others)} items left out]")
         return "\n".join(lines)
 
     def _marked(self, todo: Todo) -> str:

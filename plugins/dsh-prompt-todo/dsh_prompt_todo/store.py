@@ -94,7 +94,8 @@ class TodoStore:
         It is called by whoever writes, in their thread, after the fact and outside of any lock.
         Raises `TypeError` for what is no plain function.
         """
-        if not callable(listener) or iscoroutinefunction(listener):
+        call = getattr(listener, "__call__", None)  # noqa: B004 - an object may have an async one
+        if not callable(listener) or iscoroutinefunction(listener) or iscoroutinefunction(call):
             raise TypeError(f"a listener must be a plain function, not {listener!r}")
         mark = object()
         with self._lock:

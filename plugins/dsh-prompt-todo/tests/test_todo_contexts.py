@@ -141,12 +141,17 @@ def test_the_one_in_progress_is_never_cut(room: int) -> None:
 
 
 def test_far_too_many() -> None:
-    """A list without measure is counted, not shown."""
-    assembly = assembled([Todo("again")] * 50_000, max_items=1000, max_chars=100_000)
-    lines = assembly.contexts[-1].text.splitlines()
-    assert lines[0] == "0 of 50000 done, 0 in progress, 50000 pending:"
-    assert lines[-1] == "(49000 more)"
-    assert len(lines) == 1002
+    """A list without measure is counted, not shown; what is missing is told of the whole list."""
+    todos = [Todo("again")] * 50_000
+    for most in (1, 20, 1000):
+        assembly = assembled(todos, max_items=most, max_chars=100_000)
+        lines = assembly.contexts[-1].text.splitlines()
+        assert lines[0] == "0 of 50000 done, 0 in progress, 50000 pending:"
+        assert lines[-1] == f"[cut: {50_000 - most} of 50000 items left out]"
+        assert len(lines) == most + 2
+    assert "todo" not in [one.name for one in assembled(todos, max_items=0).contexts]
+    few = assembled(todos[:1000], max_items=20).contexts[-1].text
+    assert few.endswith("[cut: 980 of 1000 items left out]")
 
 
 HOSTILE = {

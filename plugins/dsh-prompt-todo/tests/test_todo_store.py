@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -240,10 +241,14 @@ def test_what_is_no_listener(listener: Any) -> None:
 def test_an_async_listener() -> None:
     """It would never run, so it is refused."""
 
-    async def listener(event: TodosChanged) -> None: ...
+    async def function(event: TodosChanged) -> None: ...
 
-    with pytest.raises(TypeError, match="must be a plain function"):
-        TodoStore().on_change(listener)
+    class Called:
+        async def __call__(self, event: TodosChanged) -> None: ...
+
+    for listener in (function, Called(), partial(function), Called().__call__):
+        with pytest.raises(TypeError, match="must be a plain function"):
+            TodoStore().on_change(listener)
 
 
 def test_threads() -> None:
