@@ -30,7 +30,7 @@ class Deferred:
 
     names: frozenset[str] = attrs.field(converter=_names)
     search: str
-    opened: frozenset[str] = attrs.field(default=(), converter=_names)
+    opened: frozenset[str] = attrs.field(default=frozenset[str](), converter=_names)
 
 
 class _DeferredCodec:
