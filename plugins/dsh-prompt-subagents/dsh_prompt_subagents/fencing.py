@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from dsh_prompt import InvalidContributionError
+from dsh_prompt import InvalidContributionError, ToolSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dsh_prompt import Scope, ToolRegistry, ToolSchema
+    from dsh_prompt import Scope, ToolRegistry
     from dsh_prompt_subagents.spawning import Restriction
 
 _MOST_SEEN: Final = 10_000
@@ -68,13 +68,13 @@ class ProvidedTools:
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
+        # Registered ones too: which of them are is looked at when somebody spawns.
         self._seen: set[str] = set()
 
-    def note(self, tools: Iterable[ToolSchema], scope: Scope | None) -> None:
+    def note(self, tools: Iterable[ToolSchema]) -> None:
         """Remember their names: a restriction may speak of them."""
-        new = {tool.name for tool in tools} - self._seen
-        if new and len(self._seen) < _MOST_SEEN:
-            self._seen |= new - self._registered(scope)
+        if len(self._seen) < _MOST_SEEN:
+            self._seen.update(tool.name for tool in tools if isinstance(tool, ToolSchema))
 
     def names(self, scopes: Iterable[Scope | None]) -> frozenset[str]:
         """Name those that assemblies have shown, and that the registry gives none of *scopes*."""
@@ -88,7 +88,10 @@ class ProvidedTools:
         return [
             tool
             for tool in tools
-            if tool.name in known or all(fence.admits(tool.name) for fence in fences)
+            # What is no schema stays: the guard of the host names who put it there.
+            if not isinstance(tool, ToolSchema)
+            or tool.name in known
+            or all(fence.admits(tool.name) for fence in fences)
         ]
 
     def _registered(self, scope: Scope | None) -> set[str]:

@@ -110,15 +110,12 @@ class SubAgents:
 
     def restrict_providers(self, assembly: PromptAssembly, context: AssembleContext) -> None:
         """Take what a child may not have of tool providers out of *assembly*: a listener."""
+        self._provided.note(assembly.tools)
         scope = context.scope
-        if scope is None:
-            self._provided.note(assembly.tools, scope)
-            return
-        children = (self._children.get(one) for one in lineage(scope))
+        children = () if scope is None else map(self._children.get, lineage(scope))
         fences = [child.fence for child in children if child is not None and child.fence]
-        if fences:
+        if scope is not None and fences:
             assembly.tools = self._provided.fenced(assembly.tools, scope, fences)
-        self._provided.note(assembly.tools, scope)
 
     def below(self, scope: Scope) -> list[Child]:
         """List all below the agent of *scope*, open or not, each before whoever spawned it."""

@@ -8,7 +8,7 @@ import dsh_prompt_subagents
 import pytest
 from dsh_prompt_subagents import SUBAGENTS
 
-from dsh_prompt import InvalidContributionError, SystemPrompt
+from dsh_prompt import InvalidContributionError, InvariantError, SystemPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,3 +97,19 @@ def test_a_long_line_of_children_is_closed_at_once(subagents: SubAgents) -> None
     first.close()
     assert not above.is_open
     assert not subagents.children()
+
+
+def test_who_put_something_odd_among_the_tools_is_named() -> None:
+    """The guard does that; the fence lets it pass."""
+    prompt = SystemPrompt()
+
+    def odd(assembly: Any) -> None:
+        assembly.tools.append("no schema")
+
+    prompt.on_assemble(odd)
+    prompt.load(dsh_prompt_subagents, name="subagents")
+    with (
+        prompt.require(SUBAGENTS).spawn(restrict={"allow": []}) as child,
+        pytest.raises(InvariantError, match="assembled tool of type str must be a ToolSchema"),
+    ):
+        prompt.assemble(scope=child.scope)
