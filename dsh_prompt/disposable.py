@@ -168,7 +168,7 @@ class DisposableContext(ResourceOwner):
 
         A provider returns a `ToolProviderResult`, or an iterable of `ToolSchema` or dict.
         """
-        return self._register(*tools_entries(self, tools, blocking=blocking))
+        return self._register_all(tools_entries(self, tools, blocking=blocking))
 
     def suppress_runtime_context(self) -> Registration:
         """Leave all runtime contexts out of the assemblies that see this layer."""
@@ -284,15 +284,17 @@ class Scope(DisposableContext):
     _disposal = "scope-disposed"
 
     def __init__(self, creator: DisposableContext, name: str, parent: Layer | None) -> None:
-        super().__init__(
-            creator._host,
-            creator._layers,
-            Layer(self, parent),
-            None,
-            owner=creator,
-            in_block=creator._in_block,
-            loading=creator._loading,
-        )
+        # What the bases do, without calls for it: there is one for each agent of a process.
+        self._host = creator._host
+        self._layers = creator._layers
+        self._layer = Layer(self, parent)
+        self._made_source = None
+        self._owner = creator
+        self._in_block = creator._in_block
+        self._loading = creator._loading
+        self._owned = None
+        self._state = State.ACTIVE
+        self._ending = None
         self._name = name
 
     def _make_source(self) -> Source:

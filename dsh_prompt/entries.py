@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What an ordinary section or context says: in all else it is like any other.
-_ORDINARY = {"name", "order", "text"}
+# An ordinary section or context says its name, order and text: else it is like any other.
+_ORDINARY_FIELDS = 3
 SECTION = PromptSection("", 0, "")
 CONTEXT = PromptContext("", 0, "")
 
@@ -57,7 +57,14 @@ class BlockEntry(Entry):
         text: Text,
         value: PromptSection | PromptContext,
     ) -> None:
-        super().__init__(owner, kind, name, value)
+        # What the base does, without a call for it.
+        self.owner = owner
+        self.kind = kind
+        self.name = name
+        self.value = value
+        self.layer = owner._layer
+        self.sequence = -1
+        self.key = (kind, name)
         self.order = order
         # A static text is parsed, and the provider of another made, once for all plans.
         self._text: Text | Provider = text
@@ -135,11 +142,15 @@ def block_entry(
     """Make the entry of a section or context (*ordinary* is one): that *given*, or its *fields*."""
     cls = type(ordinary)
     kind = "section" if ordinary is SECTION else "context"
-    if given is None:
-        if fields.keys() == _ORDINARY:
+    if given is None and len(fields) == _ORDINARY_FIELDS:
+        try:
             name, order, text = fields["name"], fields["order"], fields["text"]
+        except KeyError:
+            given = cls(**fields)  # which says what is missing
+        else:
             check_ordinary(kind, name, order, text)
             return BlockEntry(owner, kind, name, order, text, ordinary)
+    elif given is None:
         given = cls(**fields)
     elif fields:
         raise TypeError(f"give a {cls.__name__} or its fields, not both")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import ref
 
 from dsh_prompt.errors import DuplicateContributionError
 from dsh_prompt.plugin_block import PluginBlock
@@ -90,11 +91,11 @@ class Layer:
         "closed",
         "dependents",
         "entries",
+        "outdated",
         "parent",
         "plan",
         "plugins",
         "reserved",
-        "retired",
         "scope",
         "urgent",
     )
@@ -106,11 +107,10 @@ class Layer:
         # Entries of a load under way: their names are taken, but no assembly sees them.
         self.reserved: dict[Unique, Entry] | None = None
         # The compiled plan of the chain that ends here, read without a lock; any change of
-        # a layer in the chain resets it at once, so that it holds nothing that is gone.
+        # a layer in the chain resets it at once.
         self.plan: Any = None
-        # A plan that something was added to since: the next one takes its place, and pays for
-        # letting it go.
-        self.retired: Any = None
+        # The one before, as long as it lives.
+        self.outdated: ref[Any] | None = None
         # The layers whose plans were made from this one.
         self.dependents: dict[Layer, None] | None = None
         # The plugins loaded into this layer, or being loaded, by name.
@@ -163,6 +163,24 @@ class Layers:
             entries = sorted(self.watchers.entries.values(), key=lambda entry: entry.sequence)
             return [entry.value for entry in entries]
 
+    def add(self, entry: Entry) -> int:
+        """Make one *entry* visible, as `insert` does several: by far the most come alone."""
+        layer, key = entry.layer, entry.key
+        entry.sequence = next(self._sequence)
+        if entry.kind not in NAMED:
+            key = entry.key = (entry.kind, entry.sequence)
+        if layer.reserved and key in layer.reserved:
+            raise _duplicate(entry, layer.reserved[key])
+        other = layer.entries.setdefault(key, entry)
+        if other is not entry:
+            raise _duplicate(entry, other)
+        if entry.mentions:
+            self._mention(entry.mentions, 1)
+        if layer.dependents:
+            return self.touch((layer,))
+        self.generation += layer is not self.watchers
+        return self.generation
+
     def insert(
         self,
         entries: Sequence[Entry],
@@ -197,7 +215,7 @@ class Layers:
                 layer.entries[key] = entry
             if entry.mentions:
                 self._mention(entry.mentions, 1)
-        return self.generation if reserved else self._touch_layers_of(entries, added=True)
+        return self.generation if reserved else self._touch_layers_of(entries)
 
     def withdraw(self, entries: Iterable[Entry]) -> tuple[list[Entry], int]:
         """Take *entries* out in one generation, and empty them.
@@ -235,7 +253,7 @@ class Layers:
                 entry.layer.entries[entry.key] = entry
             if gone and shown:  # which may have taken the places of others
                 _sort({entry.layer for entry in shown})
-            return gone, shown, self._touch_layers_of([*gone, *shown], added=not gone)
+            return gone, shown, self._touch_layers_of([*gone, *shown])
 
     def renumber(self, entries: Sequence[Entry], start: float) -> None:
         """Move reserved *entries* in the order of registration: right behind number *start*."""
@@ -249,24 +267,28 @@ class Layers:
                     entry.key = (entry.kind, entry.sequence)
                 self._reserve(entry)
 
-    def touch(self, layers: Iterable[Layer], *, added: bool = False) -> int:
-        """Begin a new generation in which *layers* changed, and give its number.
-
-        Where something was only *added*, the plans hold nothing that is gone.
-        """
+    def touch(self, layers: Iterable[Layer]) -> int:
+        """Begin a new generation in which *layers* changed, and give its number."""
         self.generation += 1
         for layer in layers:
-            for dependent in list(layer.dependents or ()):
-                if not added:
-                    self._forget_plan(dependent)
-                elif dependent.plan is not None:
-                    dependent.plan, dependent.retired = None, dependent.plan
+            dependents, layer.dependents = layer.dependents, None
+            for dependent in dependents or ():
+                plan, dependent.plan = dependent.plan, None
+                if plan is not None:
+                    # To let go of it takes as long as it is large, and is not for a change to
+                    # pay: it refers to itself until the next one is made, or the garbage
+                    # collector finds it.
+                    plan.itself = plan
+                    dependent.outdated = ref(plan)
         return self.generation
 
     def relink(self, layer: Layer, parent: Layer | None) -> int:
         """Give *layer* another parent; gives the new generation."""
         with self.lock:
             generation = self.touch([layer])
+            for link in self.chain(layer)[1:-1]:  # from now on these have nothing to do with it
+                kept = [one for one in link.dependents or () if layer not in self.chain(one)]
+                link.dependents = dict.fromkeys(kept)
             # What was urgent in the chain before still is.
             layer.urgent = max(link.urgent for link in self.chain(layer))
             layer.parent = parent
@@ -290,19 +312,18 @@ class Layers:
             if link.dependents is None:
                 link.dependents = {}
             link.dependents[layer] = None
-        layer.plan, layer.retired = plan, None
+        layer.plan = plan
+        _let_go(layer)
 
     def close(self, layer: Layer) -> None:
         """Forget the plan of a disposed scope's *layer*, for good."""
         with self.lock:
             layer.closed = True
-            self._forget_plan(layer)
-
-    def _forget_plan(self, layer: Layer) -> None:
-        layer.plan = layer.retired = None
-        for link in self.chain(layer):
-            if link.dependents:
-                link.dependents.pop(layer, None)
+            layer.plan = None
+            _let_go(layer)
+            for link in self.chain(layer):
+                if link.dependents:
+                    link.dependents.pop(layer, None)
 
     def _reserve(self, entry: Entry) -> None:
         layer = entry.layer
@@ -315,14 +336,14 @@ class Layers:
             del entry.layer.entries[entry.key]
         self._mention(entry.mentions, -1)
 
-    def _touch_layers_of(self, entries: Sequence[Entry], *, added: bool) -> int:
+    def _touch_layers_of(self, entries: Sequence[Entry]) -> int:
         """Begin a new generation, unless none of *entries* matters for assemblies."""
         if len(entries) == 1 and not entries[0].layer.dependents:
             self.generation += entries[0].layer is not self.watchers
             return self.generation
         layers = {entry.layer for entry in entries}
         layers.discard(self.watchers)
-        return self.touch(layers, added=added) if layers else self.generation
+        return self.touch(layers) if layers else self.generation
 
     def _mention(self, names: Iterable[str], step: int) -> None:
         for name in names:
@@ -336,6 +357,14 @@ class Layers:
             return False
         del reserved[entry.key]
         return True
+
+
+def _let_go(layer: Layer) -> None:
+    """Let go of the outdated plan of *layer*, if it is still there."""
+    plan = None if layer.outdated is None else layer.outdated()
+    layer.outdated = None
+    if plan is not None:
+        plan.itself = None
 
 
 def _sort(layers: Iterable[Layer]) -> None:

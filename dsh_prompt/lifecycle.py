@@ -33,6 +33,8 @@ class State(enum.Enum):
     DISPOSED = "disposed"
 
 
+# To look at an enum's member takes long in Python 3.11.
+_ACTIVE = State.ACTIVE
 _ENDED = (State.DISPOSING, State.DISPOSED)
 
 
@@ -77,7 +79,7 @@ class Lifetime:
         self._loading = loading
         # What it owns, in order, but for the entries that a scope has in its own layer.
         self._owned: dict[Entry | Cleanup | Lifetime, None] | None = None
-        self._state = State.ACTIVE
+        self._state = _ACTIVE
         self._ending: Disposal | None = None
 
     @property
@@ -105,9 +107,12 @@ class Lifetime:
 
     def _own(self, owned: Cleanup | Lifetime) -> None:
         with self._layers.lock:
-            if self._state is not State.ACTIVE:
+            if self._state is not _ACTIVE:
                 self._check_active()
-            self._keep(owned)
+            if self._owned is None:
+                self._owned = {owned: None}
+            else:
+                self._owned[owned] = None
 
     def _keep(self, owned: Entry | Cleanup | Lifetime) -> None:
         if self._owned is None:
@@ -122,7 +127,7 @@ class Lifetime:
                 self._owned.pop(owned, None)
 
     def _check_active(self) -> None:
-        if self._state is not State.ACTIVE:
+        if self._state is not _ACTIVE:
             raise DisposedError(
                 f"{self._label} is {self._state.value}; nothing can be registered through it any "
                 "more"
@@ -130,17 +135,38 @@ class Lifetime:
 
     def _register(
         self,
-        *entries: Entry,
+        entry: Entry,
         kind: ChangeKind = "registered",
         check: Callable[[Layers, Entry], None] | None = None,
     ) -> Registration:
-        """Make *entries* part of their layers and tell the change listeners, or do neither.
+        """Make *entry* part of its layer and tell the change listeners, or do neither.
 
-        *check* may refuse an entry while nothing else can change.
+        *check* may refuse it while nothing else can change.
         """
         layers = self._layers
         with layers.lock:
-            if self._state is not State.ACTIVE:
+            # By far the most: nothing is being loaded, and nobody is to be told.
+            if self._loading is None and not layers.watchers.entries:
+                if self._state is not _ACTIVE:
+                    self._check_active()
+                if check is not None:
+                    check(layers, entry)
+                layers.add(entry)
+                if entry.layer.scope is not self:
+                    self._keep(entry)
+                return Registration(self, (entry,))
+        return self._register_all((entry,), kind, check)
+
+    def _register_all(
+        self,
+        entries: Sequence[Entry],
+        kind: ChangeKind = "registered",
+        check: Callable[[Layers, Entry], None] | None = None,
+    ) -> Registration:
+        """Do the same with several *entries* as one, and with those of a load."""
+        layers = self._layers
+        with layers.lock:
+            if self._state is not _ACTIVE:
                 self._check_active()
             if check is not None:
                 for entry in entries:

@@ -6,6 +6,7 @@ import inspect
 from graphlib import CycleError, TopologicalSorter
 from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR, isasyncgenfunction, isgeneratorfunction
 from itertools import pairwise
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
 
 from dsh_prompt.errors import (
@@ -21,7 +22,6 @@ from dsh_prompt.providers import (
     failure_of,
     function_name,
     is_async_callable,
-    is_plain_function,
 )
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def required_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
 
     Raises `InvalidContributionError` for what is no function, or requires others than the hook.
     """
-    if is_plain_function(function):
+    if type(function) is FunctionType and not function.__dict__:
         # Plain functions, by far the most: reading the code object is ten times faster.
         code = function.__code__
         names = code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())]

@@ -193,11 +193,13 @@ class Plan:
     """What a chain of layers contributes, ready to be evaluated; see the module."""
 
     __slots__ = (
+        "__weakref__",
         "ahead",
         "constants",
         "contexts",
         "generation",
         "has_budgets",
+        "itself",
         "listeners",
         "provider_count",
         "requires_tools",
@@ -230,6 +232,8 @@ class Plan:
                     merged[entry.kind][entry.name] = entry
                 elif entry.kind in listed:
                     listed[entry.kind][-1].append(entry)
+        # Set by the layers, when it is outdated.
+        self.itself: Plan | None = None
         self.generation = generation
         self.suppressed = any(listed["suppressor"])
         self._plan_variables(merged["variable"])

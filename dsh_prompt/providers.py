@@ -118,14 +118,15 @@ def shape_of(function: Callable[..., Any], what: str, name: str | None) -> tuple
 
     Raises `InvalidContributionError` for one that requires more, and could never be called.
     """
-    plain = function.__func__ if isinstance(function, MethodType) else function
-    if is_plain_function(plain):
+    plain = function.__func__ if type(function) is MethodType else function
+    if type(plain) is FunctionType and not plain.__dict__:
         # By far the most: reading the code object is ten times faster.
         code = plain.__code__
-        bound = plain is not function
-        required = code.co_argcount - bound - len(plain.__defaults__ or ())
+        required = code.co_argcount - (plain is not function)
+        if plain.__defaults__:
+            required -= len(plain.__defaults__)
         if required <= 1 and not code.co_kwonlyargcount:
-            return bool(code.co_flags & _ASYNC), required == 1
+            return code.co_flags & _ASYNC != 0, required == 1
     return _inspected_shape(function, _label(what, name))
 
 

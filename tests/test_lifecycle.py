@@ -357,6 +357,65 @@ def test_a_disposed_scope_that_was_rebound_is_garbage() -> None:
     assert reference() is None
 
 
+def test_a_disposed_scope_below_one_that_was_rebound_is_garbage() -> None:
+    """Also where its plan was outdated before: no former ancestor keeps a reference to it."""
+    prompt = SystemPrompt()
+    old, middle = prompt.create_scope("old"), prompt.create_scope("middle")
+    middle.rebind(old)
+    scope = prompt.create_scope("agent", parent=middle)
+    prompt.assemble(scope=scope)
+    middle.variable("v", "outdates the plan")
+    middle.rebind(None)
+    scope.dispose()
+    reference = weakref.ref(scope)
+    del scope
+    gc.collect()
+    assert reference() is None
+
+
+def test_the_next_assembly_lets_go_of_what_was_withdrawn() -> None:
+    """It does not take the garbage collector, which may be off."""
+    prompt = SystemPrompt()
+
+    def provider() -> str:
+        return ""
+
+    registration = prompt.section(name="a", order=1, text=provider)
+    prompt.assemble()
+    reference = weakref.ref(provider)
+    del provider
+    gc.collect()
+    gc.disable()
+    try:
+        registration.dispose()
+        prompt.assemble()
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
+def test_disposing_a_scope_lets_go_of_what_was_withdrawn_before() -> None:
+    """Its outdated plan goes with it, though no other will take its place."""
+    prompt = SystemPrompt()
+    scope = prompt.create_scope("agent")
+
+    def provider() -> str:
+        return ""
+
+    registration = scope.section(name="a", order=1, text=provider)
+    prompt.assemble(scope=scope)
+    reference = weakref.ref(provider)
+    del provider
+    gc.collect()
+    gc.disable()
+    try:
+        registration.dispose()
+        scope.dispose()
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
 def test_a_withdrawn_registration_holds_nothing() -> None:
     """Whoever keeps the undo does not keep the provider alive."""
     prompt = SystemPrompt()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dsh_prompt.model.contributions import Strategy
     from dsh_prompt.model.source import Source
     from dsh_prompt.render.prompt import Rendering
-    from dsh_prompt.render.template import Template
+    from dsh_prompt.render.template import Reference, Template
 
 
 class Block:
@@ -21,6 +21,7 @@ class Block:
         "budget",
         "cacheable",
         "kind",
+        "likely",
         "literal",
         "name",
         "order",
@@ -57,9 +58,11 @@ class Block:
         self.requires_tools = requires_tools
         self.budget = budget
         self.source = source
-        # The last text, the last one that came back, as parsed, and what that was rendered to
-        # with which values. Gone with the plan, so that nothing of an unloaded plugin stays.
+        # The last text, its reference if it had just one, the last text that came back, as parsed,
+        # and what that was rendered to with which values. Gone with the plan, so that nothing of
+        # an unloaded plugin stays.
         self.seen: str | None = None
+        self.likely: Reference | None = None
         self.template: Template | None = None
         self.rendered: tuple[Template, list[str | None], str] | None = None
 

@@ -62,8 +62,11 @@ class ContextOrder(IntEnum):
 
 def check_ordinary(kind: str, name: object, order: object, text: object) -> None:
     """Check what every section and context says; raises `InvalidContributionError`."""
-    is_number = isinstance(order, int | float) and not isinstance(order, bool)
-    if not is_number or (isinstance(order, float) and not isfinite(order)):
+    if not (
+        isfinite(order)
+        if isinstance(order, float)
+        else isinstance(order, int) and not isinstance(order, bool)
+    ):
         raise InvalidContributionError(
             f'prompt {kind} "{name}" order must be a finite number, not {order!r}'
         )

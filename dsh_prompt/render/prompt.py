@@ -109,7 +109,9 @@ def _render_block(block: Block, text: str, variables: Mapping[str, str | None]) 
         if block.seen != text:
             # It may be another one each time: only what comes back is worth parsing.
             block.seen = text
-            rendered = text if block.literal else interpolate(text, variables)
+            rendered: str | None = text
+            if not block.literal:
+                rendered, block.likely = interpolate(text, variables, block.likely)
             if rendered is not None:
                 return rendered if block.title is None else _titled(block, rendered)
         template = _parsed(block, text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dsh_prompt.errors import (
     InterpolationError,
@@ -29,7 +30,12 @@ _EXCERPT_UNITS = 16
 
 def is_variable_name(name: object) -> bool:
     """Tell whether *name* is a variable name: ``[a-z][a-z0-9_]*`` in full."""
-    return isinstance(name, str) and _VALID_NAME.fullmatch(name) is not None
+    return isinstance(name, str) and _is_valid(name)
+
+
+@lru_cache(maxsize=1024)  # agents have variables of the same names
+def _is_valid(name: str) -> bool:
+    return _VALID_NAME.fullmatch(name) is not None
 
 
 class Template:
@@ -96,26 +102,38 @@ def parse(text: str, *, literal: bool = False) -> Template:
     return Template(text, pieces[::2], pieces[1::2])
 
 
-def interpolate(text: str, variables: Mapping[str, str | None]) -> str | None:
+#: A reference as it is written, and the variable that it names.
+Reference: TypeAlias = "tuple[str, str]"
+
+
+def interpolate(
+    text: str, variables: Mapping[str, Any], likely: Reference | None
+) -> tuple[str | None, Reference | None]:
     """Replace the references of a *text* that is not worth parsing.
 
-    None where it holds more than references that have values: `parse` knows what to do.
+    None where it holds more than references that have values: `parse` knows what to do. Gives
+    its only reference too, if there is just one: the next version of the text is *likely* to
+    have the same.
     """
+    if likely is not None:
+        try:
+            rendered = text.replace(likely[0], variables[likely[1]])
+            if "{" not in rendered:  # so there was no other, and the value is not looked at again
+                return rendered, likely
+        except (KeyError, TypeError):
+            pass
     if "{" not in text:
-        return text
+        return text, None
     pieces: list[Any] = _REFERENCE.split(text)
+    is_single = len(pieces) == _ONE_REFERENCE
+    single = (f"{{{{{pieces[1]}}}}}", pieces[1]) if is_single else None
+    if text.count("{") != len(pieces) - 1:  # two for each reference, and no others
+        return None, single
     try:
-        if len(pieces) == _ONE_REFERENCE:
-            if "{" in pieces[0] or "{" in pieces[2]:
-                return None
-            pieces[1] = variables[pieces[1]]
-        elif text.count("{") == len(pieces) - 1:  # two for each reference, and no others
-            pieces[1::2] = [variables[name] for name in pieces[1::2]]
-        else:
-            return None
-        return "".join(pieces)
+        pieces[1::2] = [variables[name] for name in pieces[1::2]]
+        return "".join(pieces), single
     except (KeyError, TypeError):
-        return None
+        return None, single
 
 
 def _parse_slowly(text: str) -> Template:

@@ -91,19 +91,15 @@ def _scope_size(count: int) -> float:
 
 def changes(effort: Effort) -> list[Row]:
     """Measure registrations, disposals and unloads among few and many contributions."""
-    few, many = scenarios.host_with_sections(10), scenarios.host_with_sections(10_000)
+    few, many, other = map(scenarios.host_with_sections, (10, 10_000, 10_000))
     rows = []
     for what, measuring in (
         ("register", scenarios.registering),
         ("dispose", scenarios.disposing),
     ):
-        for when, assemble in (("", False), (" right after an assembly", True)):
+        for when, after in (("", None), (" right after an assembly", other)):
             values = alternate(
-                {
-                    "few": measuring(few, assemble=assemble),
-                    "many": measuring(many, assemble=assemble),
-                },
-                effort,
+                {"few": measuring(few, after), "many": measuring(many, after)}, effort
             )
             figures = ratio(values["many"], values["few"])
             rows += [

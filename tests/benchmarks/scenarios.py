@@ -95,14 +95,14 @@ def register(prompt: SystemPrompt) -> Registration:
     return prompt.section(name="one more", order=0.5, text="One more.")
 
 
-def registering(prompt: SystemPrompt, *, assemble: bool = False) -> Measure:
-    """Measure a registration; with *assemble*, each comes right after an assembly."""
+def registering(prompt: SystemPrompt, other: SystemPrompt | None = None) -> Measure:
+    """Measure a registration; with an *other* host, each comes right after an assembly."""
 
     def measure(iterations: int) -> float:
         seconds = 0.0
         for _ in range(iterations):
-            if assemble:
-                prompt.assemble()
+            if other is not None:
+                _assemble(prompt, other)
             start = perf_counter()
             registration = register(prompt)
             seconds += perf_counter() - start
@@ -112,21 +112,28 @@ def registering(prompt: SystemPrompt, *, assemble: bool = False) -> Measure:
     return measure
 
 
-def disposing(prompt: SystemPrompt, *, assemble: bool = False) -> Measure:
-    """Measure a disposal; with *assemble*, each comes right after an assembly."""
+def disposing(prompt: SystemPrompt, other: SystemPrompt | None = None) -> Measure:
+    """Measure a disposal; with an *other* host, each comes right after an assembly."""
 
     def measure(iterations: int) -> float:
         seconds = 0.0
         for _ in range(iterations):
             registration = register(prompt)
-            if assemble:
-                prompt.assemble()
+            if other is not None:
+                _assemble(prompt, other)
             start = perf_counter()
             registration.dispose()
             seconds += perf_counter() - start
         return seconds / iterations
 
     return measure
+
+
+def _assemble(prompt: SystemPrompt, other: SystemPrompt) -> None:
+    """Assemble *prompt*, then *other* anew: it leaves caches as cold, whatever *prompt* is."""
+    prompt.assemble()
+    register(other).dispose()
+    other.assemble()
 
 
 class Contributor:

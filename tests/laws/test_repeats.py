@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TEXTS = st.sampled_from(
-    ["", "a", "{{x}}", "{{x}} and {{y}}", "{{unknown}}", "{{ x }}", "{{{{x}}}}", "{{y}}{{y}}"]
+    [
+        *("", "a", "{{x}}", "x: {{x}}", "{{x}}}", "{{{x}}}", "{{{{x}}}}", "{ {{x}}", "{{ x }}"),
+        *("{{y}}", "{{y}}{{y}}", "{{x}} and {{y}}", "{{x}} and {{ y }}", "{{unknown}}"),
+    ]
 )
 VALUES = st.sampled_from(["", "1", "2", "{{y}}", None])
 TOOLS = [ToolSchema("a", "", {}), ToolSchema("b", "", {}), ToolSchema("a", "other", {})]
