@@ -64,7 +64,7 @@ class Run(RunningAssembly):
             except Exception as error:  # noqa: BLE001 - raised by its own step
                 self._next = (error, None)
                 break
-            if type(value) not in right_types:
+            if type(value) is not str and type(value) not in right_types:
                 if type(value) not in _COLLECTIONS:
                     self._next = (None, value)
                     break

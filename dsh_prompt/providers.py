@@ -118,7 +118,7 @@ def shape_of(function: Callable[..., Any], what: str, name: str | None) -> tuple
 
     Raises `InvalidContributionError` for one that requires more, and could never be called.
     """
-    plain = function.__func__ if type(function) is MethodType else function
+    plain = function.__func__ if isinstance(function, MethodType) else function
     if type(plain) is FunctionType and not plain.__dict__:
         # By far the most: reading the code object is ten times faster.
         code = plain.__code__

@@ -15,7 +15,7 @@ from dsh_prompt.render.fingerprint import stable_count
 from dsh_prompt.render.prompt import render_sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dsh_prompt.adapters.calls import ToolCall, ToolResult
     from dsh_prompt.adapters.limits import Limits
@@ -80,7 +80,7 @@ class Parts:
     options: dict[str, Any]
 
     @cached_property
-    def texts(self) -> list[str]:
+    def texts(self) -> Sequence[str]:
         """The texts of the sections."""
         return render_sections(self.assembly)
 

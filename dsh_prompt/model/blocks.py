@@ -77,11 +77,13 @@ class Memory:
     It goes with the plan, so that nothing of an unloaded plugin stays.
     """
 
-    __slots__ = ("has_nameless", "rendering")
+    __slots__ = ("has_nameless", "joined", "rendering")
 
     def __init__(self, blocks: Sequence[Block] = ()) -> None:
         self.has_nameless = not all(block.name for block in blocks)
         self.rendering: Rendering | None = None
+        # The texts that were joined last, and what they came to.
+        self.joined: tuple[Sequence[str], str] = ((), "")
 
     # Shared by design, as blocks are.
     def __deepcopy__(self, memo: object) -> Memory:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dsh_prompt.model.tools import ToolSchema
     from dsh_prompt.render.template import Template
 
+#: Sections or contexts as an assembly holds them.
+Held: TypeAlias = "Blocks | list[AssembledSection] | list[AssembledContext]"
+
 SNAPSHOT_HEADER = (
     "Current runtime context. This snapshot supersedes earlier runtime-context snapshots."
 )
@@ -29,7 +32,7 @@ def render_prompt(assembly: PromptAssembly) -> str:
 
     Raises `InterpolationError` for the first bad reference.
     """
-    return "\n\n".join(filter(None, _render("section", assembly._sections, assembly._variables)))
+    return _joined(assembly._sections, render_sections(assembly), "")
 
 
 def render_context_snapshot(assembly: PromptAssembly) -> str:
@@ -37,9 +40,7 @@ def render_context_snapshot(assembly: PromptAssembly) -> str:
 
     Raises `InterpolationError` for the first bad reference.
     """
-    texts = filter(None, _render("context", assembly._contexts, assembly._variables))
-    snapshot = "\n\n".join((SNAPSHOT_HEADER, *texts))
-    return "" if snapshot == SNAPSHOT_HEADER else snapshot
+    return _joined(assembly._contexts, render_contexts(assembly), SNAPSHOT_HEADER)
 
 
 def render_context_sections(assembly: PromptAssembly) -> list[tuple[str, str]]:
@@ -55,12 +56,12 @@ def join_context_sections(parts: Iterable[tuple[str, str]]) -> str:
     return "\n\n".join([SNAPSHOT_HEADER, *texts]) if texts else ""
 
 
-def render_sections(assembly: PromptAssembly) -> list[str]:
+def render_sections(assembly: PromptAssembly) -> Sequence[str]:
     """Give the text of every section, in order, ``""`` for one that is empty."""
     return _render("section", assembly._sections, assembly._variables)
 
 
-def render_contexts(assembly: PromptAssembly) -> list[str]:
+def render_contexts(assembly: PromptAssembly) -> Sequence[str]:
     """Give the text of every context, in order, ``""`` for one that is empty."""
     return _render("context", assembly._contexts, assembly._variables)
 
@@ -73,22 +74,36 @@ def tool_size(tool: ToolSchema) -> int:
     return len(tool.name) + len(tool.description) + len(parameters)
 
 
+def _joined(held: Held, texts: Sequence[str], header: str) -> str:
+    """Join the *texts* that *held* was rendered to, under the *header* if there are any."""
+    if not isinstance(held, Blocks):
+        return _join(texts, header)
+    last, joined = held.memory.joined
+    if last is not texts:
+        joined = _join(texts, header)
+        held.memory.joined = (texts, joined)
+    return joined
+
+
+def _join(texts: Iterable[str], header: str) -> str:
+    joined = "\n\n".join(filter(None, texts))
+    return f"{header}\n\n{joined}" if header and joined else joined
+
+
 def _render(
-    kind: Literal["section", "context"],
-    held: Blocks | list[AssembledSection] | list[AssembledContext],
-    variables: Mapping[str, str | None],
-) -> list[str]:
+    kind: Literal["section", "context"], held: Held, variables: Mapping[str, str | None]
+) -> Sequence[str]:
     if not isinstance(held, Blocks):
         return [_render_item(kind, item, variables) for item in held]
     memory, texts = held.memory, held.texts
-    blocks, before, known, rendered = memory.rendering or _NEVER
-    if known != variables or blocks != held.blocks:
+    blocks, before, known, last = memory.rendering or _NEVER
+    if known != variables or (blocks is not held.blocks and blocks != held.blocks):
         known = dict(variables)
         rendered = list(map(_render_block, held.blocks, texts, repeat(variables)))
     elif before == texts:
-        return rendered
+        return last
     else:
-        rendered = rendered.copy()
+        rendered = list(last)
         for index in compress(count(), map(is_not, texts, before)):
             if texts[index] != before[index]:
                 rendered[index] = _render_block(held.blocks[index], texts[index], variables)
@@ -98,7 +113,7 @@ def _render(
 
 #: What was rendered last, blocks and texts, and with which variables: most comes back unchanged.
 Rendering: TypeAlias = (
-    "tuple[Sequence[Block] | None, Sequence[str], dict[str, str | None] | None, list[str]]"
+    "tuple[Sequence[Block] | None, Sequence[str], dict[str, str | None] | None, Sequence[str]]"
 )
 _NEVER: Rendering = (None, (), None, [])
 
