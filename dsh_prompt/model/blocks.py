@@ -71,6 +71,9 @@ class Block:
         return self
 
 
+NOTHING_JOINED: tuple[Sequence[str], str] = ((), "")
+
+
 class Memory:
     """What the assemblies of one plan remember of its blocks; replaced whole, never changed.
 
@@ -83,7 +86,7 @@ class Memory:
         self.has_nameless = not all(block.name for block in blocks)
         self.rendering: Rendering | None = None
         # The texts that were joined last, and what they came to.
-        self.joined: tuple[Sequence[str], str] = ((), "")
+        self.joined = NOTHING_JOINED
 
     # Shared by design, as blocks are.
     def __deepcopy__(self, memo: object) -> Memory:

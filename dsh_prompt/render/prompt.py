@@ -6,7 +6,7 @@ from itertools import compress, count, repeat
 from operator import is_not
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from dsh_prompt.model.blocks import Blocks
+from dsh_prompt.model.blocks import NOTHING_JOINED, Blocks
 from dsh_prompt.render.template import interpolate, parse
 
 if TYPE_CHECKING:
@@ -78,10 +78,12 @@ def _joined(held: Held, texts: Sequence[str], header: str) -> str:
     """Join the *texts* that *held* was rendered to, under the *header* if there are any."""
     if not isinstance(held, Blocks):
         return _join(texts, header)
-    last, joined = held.memory.joined
-    if last is not texts:
-        joined = _join(texts, header)
-        held.memory.joined = (texts, joined)
+    last = held.memory.joined
+    if last[0] is texts:
+        return last[1]
+    last = held.memory.joined = NOTHING_JOINED  # rather than two of them at once
+    joined = _join(texts, header)
+    held.memory.joined = (texts, joined)
     return joined
 
 
