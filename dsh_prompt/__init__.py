@@ -12,9 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dsh_prompt.changes import ChangeEvent
-    from dsh_prompt.config import Config, PluginsConfig
-    from dsh_prompt.disposable import DisposableContext, Scope
+    from dsh_prompt.config.config import Config, PluginsConfig
     from dsh_prompt.errors import (
         AssemblyCancelledError,
         AsyncProviderError,
@@ -39,6 +37,11 @@ if TYPE_CHECKING:
         UnknownVariableError,
     )
     from dsh_prompt.hookspecs import AsyncCallNext, CallNext, hookimpl, hookspec
+    from dsh_prompt.layers.tool_order import TOOL_ORDER_REST
+    from dsh_prompt.layers.tool_registry import ToolRegistry
+    from dsh_prompt.lifecycle.changes import ChangeEvent
+    from dsh_prompt.lifecycle.disposable import DisposableContext, Scope
+    from dsh_prompt.lifecycle.registration import Registration
     from dsh_prompt.model.assembled import AssembledContext, AssembledSection
     from dsh_prompt.model.budget import Budget, Priority
     from dsh_prompt.model.context import AssembleContext
@@ -58,7 +61,6 @@ if TYPE_CHECKING:
     from dsh_prompt.plugins.context import PluginInfo
     from dsh_prompt.plugins.manager import LoadReport
     from dsh_prompt.plugins.sync import SyncReport
-    from dsh_prompt.registration import Registration
     from dsh_prompt.render.fingerprint import Fingerprint
     from dsh_prompt.render.projection import RuntimeContextProjection
     from dsh_prompt.render.prompt import (
@@ -68,14 +70,12 @@ if TYPE_CHECKING:
         render_prompt,
     )
     from dsh_prompt.system_prompt import SystemPrompt
-    from dsh_prompt.tool_order import TOOL_ORDER_REST
-    from dsh_prompt.tool_registry import ToolRegistry
 
 #: The module of each public name: it is imported when somebody first asks for the name.
 _NAMES: dict[str, tuple[str, ...]] = {
-    "changes": ("ChangeEvent",),
-    "config": ("Config", "PluginsConfig"),
-    "disposable": ("DisposableContext", "Scope"),
+    "lifecycle.changes": ("ChangeEvent",),
+    "config.config": ("Config", "PluginsConfig"),
+    "lifecycle.disposable": ("DisposableContext", "Scope"),
     "errors": (
         "AssemblyCancelledError",
         "AsyncProviderError",
@@ -119,7 +119,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "plugins.context": ("PluginInfo",),
     "plugins.manager": ("LoadReport",),
     "plugins.sync": ("SyncReport",),
-    "registration": ("Registration",),
+    "lifecycle.registration": ("Registration",),
     "render.fingerprint": ("Fingerprint",),
     "render.projection": ("RuntimeContextProjection",),
     "render.prompt": (
@@ -129,8 +129,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "render_prompt",
     ),
     "system_prompt": ("SystemPrompt",),
-    "tool_order": ("TOOL_ORDER_REST",),
-    "tool_registry": ("ToolRegistry",),
+    "layers.tool_order": ("TOOL_ORDER_REST",),
+    "layers.tool_registry": ("ToolRegistry",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

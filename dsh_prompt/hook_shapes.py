@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from dsh_prompt.changes import ChangeEvent
-    from dsh_prompt.disposable import DisposableContext
+    from dsh_prompt.lifecycle.changes import ChangeEvent
+    from dsh_prompt.lifecycle.disposable import DisposableContext
     from dsh_prompt.model.context import AssembleContext
     from dsh_prompt.model.prompt_assembly import PromptAssembly
 

@@ -19,8 +19,8 @@ import pluggy
 from dsh_prompt.errors import InvalidContributionError
 
 if TYPE_CHECKING:
-    from dsh_prompt.changes import ChangeEvent
-    from dsh_prompt.disposable import DisposableContext
+    from dsh_prompt.lifecycle.changes import ChangeEvent
+    from dsh_prompt.lifecycle.disposable import DisposableContext
     from dsh_prompt.model.context import AssembleContext
     from dsh_prompt.model.contributions import PromptContext, PromptSection
     from dsh_prompt.model.prompt_assembly import PromptAssembly

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dsh_prompt.assembly import assemble, assemble_async
-from dsh_prompt.config import Config
+from dsh_prompt.assembly.assembly import assemble, assemble_async
+from dsh_prompt.assembly.evaluation import Run
+from dsh_prompt.assembly.plan import Plan
+from dsh_prompt.config.config import Config
 from dsh_prompt.coroutines import drive
-from dsh_prompt.disposable import DisposableContext, Scope
 from dsh_prompt.errors import DisposedError, PromptError, ScopeError, short
-from dsh_prompt.evaluation import Run
-from dsh_prompt.layers import Layers
-from dsh_prompt.lifecycle import State
+from dsh_prompt.layers.layers import Layers
+from dsh_prompt.layers.tool_registry import ToolRegistry
+from dsh_prompt.lifecycle.disposable import DisposableContext, Scope
+from dsh_prompt.lifecycle.state import State
 from dsh_prompt.model.context import AssembleContext
 from dsh_prompt.model.contributions import IDENTITY_SECTION, PERSONA_SECTION, SectionOrder
 from dsh_prompt.model.source import Source
-from dsh_prompt.plan import Plan
 from dsh_prompt.plugins.failures import Failures
 from dsh_prompt.plugins.manager import PluginManager
 from dsh_prompt.plugins.sync import sync
-from dsh_prompt.tool_registry import ToolRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-    from dsh_prompt.change_stream import ChangeStream
-    from dsh_prompt.layers import Layer
+    from dsh_prompt.layers.layers import Layer
+    from dsh_prompt.lifecycle.change_stream import ChangeStream
     from dsh_prompt.model.prompt_assembly import PromptAssembly
     from dsh_prompt.model.state import RuntimeState
     from dsh_prompt.plugins.context import PluginInfo
     from dsh_prompt.plugins.manager import LoadReport
     from dsh_prompt.plugins.sync import SyncReport
-    from dsh_prompt.watching import Watch
+    from dsh_prompt.plugins.watching import Watch
 
 IDENTITY = "You are an AI agent powered by DeepSeek Harness."
 
@@ -307,7 +307,7 @@ class SystemPrompt(DisposableContext):
         Up to *limit* events wait for a slow reader; then the oldest are dropped, and
         `ChangeStream.dropped` counts them. It ends when the host is disposed.
         """
-        from dsh_prompt.change_stream import ChangeStream  # noqa: PLC0415 - for async hosts
+        from dsh_prompt.lifecycle.change_stream import ChangeStream  # noqa: PLC0415 - for async hosts
 
         return ChangeStream(self, limit)
 
@@ -320,7 +320,7 @@ class SystemPrompt(DisposableContext):
         reported alone. It ends when *stop*, an event of the running loop, is set. Raises
         `ModuleNotFoundError` without the extra ``watch``.
         """
-        from dsh_prompt.watching import Watch  # noqa: PLC0415 - needs an extra
+        from dsh_prompt.plugins.watching import Watch  # noqa: PLC0415 - needs an extra
 
         return Watch(self, paths, stop)
 

@@ -27,8 +27,8 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 import dsh_prompt
 from dsh_prompt import hookspecs
-from dsh_prompt.changes import ChangeEvent, ChangeKind
 from dsh_prompt.cli import main
+from dsh_prompt.lifecycle.changes import ChangeEvent, ChangeKind
 from dsh_prompt.structuring import document_keys
 
 if TYPE_CHECKING:

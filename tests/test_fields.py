@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import pytest
 
+from dsh_prompt.config.settings import needs_trust
 from dsh_prompt.fields import TRUSTED, each, finite, flag, listed, one_of, seconds, whole, words
-from dsh_prompt.settings import needs_trust
 
 
 def about(name: str) -> str:

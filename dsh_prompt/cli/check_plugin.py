@@ -14,11 +14,11 @@ from dsh_prompt.cli.inputs import load_config
 from dsh_prompt.cli.options import complete_plugin, config_option
 from dsh_prompt.cli.output import Destination
 from dsh_prompt.cli.pages import Page
-from dsh_prompt.discovery import discover
+from dsh_prompt.plugins.discovery import discover
 
 if TYPE_CHECKING:
     from dsh_prompt.cli.pages import Cell
-    from dsh_prompt.discovery import Installed
+    from dsh_prompt.plugins.discovery import Installed
     from dsh_prompt.testing.checks import CheckResult
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from dsh_prompt.cli.exits import describe
-from dsh_prompt.discovery import discover
 from dsh_prompt.errors import nearest, quoted
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.system_prompt import SystemPrompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from dsh_prompt.cli.messages import Messages
-    from dsh_prompt.config import Config
+    from dsh_prompt.config.config import Config
     from dsh_prompt.plugins.manager import LoadReport
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dsh_prompt.cli.exits import UnusableError
-from dsh_prompt.config import Config
+from dsh_prompt.config.config import Config
 from dsh_prompt.errors import PromptError
 from dsh_prompt.model.state import RuntimeState
 from dsh_prompt.model.tool_spellings import read_tools

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from dsh_prompt.cli.messages import Messages
-    from dsh_prompt.config import Config
-    from dsh_prompt.disposable import Scope
+    from dsh_prompt.config.config import Config
+    from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.model.prompt_assembly import PromptAssembly
     from dsh_prompt.model.state import RuntimeState
     from dsh_prompt.model.tools import ToolSchema

@@ -9,8 +9,8 @@ import click
 
 from dsh_prompt.cli.exits import UnusableError
 from dsh_prompt.cli.output import Destination
-from dsh_prompt.discovery import discover
 from dsh_prompt.errors import InvalidContributionError, shown
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.scaffold.kinds import KINDS
 
 

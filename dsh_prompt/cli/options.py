@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dsh_prompt.discovery import discover
+from dsh_prompt.plugins.discovery import discover
 
 
 def complete_plugin(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

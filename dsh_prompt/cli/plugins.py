@@ -16,17 +16,17 @@ from dsh_prompt.cli.messages import Messages
 from dsh_prompt.cli.options import config_option, traceback_option
 from dsh_prompt.cli.output import Destination
 from dsh_prompt.cli.pages import Page
-from dsh_prompt.discovery import discover
 from dsh_prompt.hookspecs import PROJECT
+from dsh_prompt.plugins.discovery import discover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dsh_prompt.cli.pages import Cell
-    from dsh_prompt.config import Config
+    from dsh_prompt.config.config import Config
+    from dsh_prompt.config.settings import Ignored
     from dsh_prompt.errors import PromptError
     from dsh_prompt.plugins.context import PluginInfo
-    from dsh_prompt.settings import Ignored
 
 
 @click.command(

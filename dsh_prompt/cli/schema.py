@@ -22,6 +22,6 @@ def schema_command() -> None:
     Editors that know it complete and check keys. The settings of each plugin are left to the
     plugin.
     """
-    from dsh_prompt.config_schema import config_schema  # noqa: PLC0415 - only for this command
+    from dsh_prompt.config.schema import config_schema  # noqa: PLC0415 - only for this command
 
     Destination.named().write(json_text(config_schema()))

@@ -9,15 +9,15 @@ import click
 
 from dsh_prompt.cli.exits import UnusableError
 from dsh_prompt.cli.output import Destination
-from dsh_prompt.config import Config
-from dsh_prompt.config_files import find_project_file, read_config_file
+from dsh_prompt.config.config import Config
+from dsh_prompt.config.files import find_project_file, read_config_file
+from dsh_prompt.config.trust import TrustStore, place_of
 from dsh_prompt.errors import PromptError, shown
-from dsh_prompt.trust import TrustStore, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dsh_prompt.config_files import ConfigFile
+    from dsh_prompt.config.files import ConfigFile
 
 
 @click.command(

@@ -18,7 +18,7 @@ from dsh_prompt.cli.job import job_options
 from dsh_prompt.cli.messages import Messages
 from dsh_prompt.cli.options import traceback_option
 from dsh_prompt.cli.output import Destination
-from dsh_prompt.config_files import CONFIG_FILE, PYPROJECT, user_directory
+from dsh_prompt.config.files import CONFIG_FILE, PYPROJECT, user_directory
 from dsh_prompt.render.prompt import render_context_snapshot, render_prompt
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.cli.job import Job, Prepared
     from dsh_prompt.model.prompt_assembly import PromptAssembly
-    from dsh_prompt.watching import Watch, WatchReport
+    from dsh_prompt.plugins.watching import Watch, WatchReport
 
 #: Names of files, and digits of a digest, that a line shows.
 MOST_LISTED = 5

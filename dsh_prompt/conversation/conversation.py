@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dsh_prompt.adapters.base import Adapter
     from dsh_prompt.adapters.calls import ToolCall, ToolResult
     from dsh_prompt.conversation.pin import Names
-    from dsh_prompt.disposable import Scope
+    from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.model.state import RuntimeState
     from dsh_prompt.system_prompt import SystemPrompt
 

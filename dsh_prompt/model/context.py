@@ -10,7 +10,7 @@ from dsh_prompt.model.state import RuntimeState
 if TYPE_CHECKING:
     from threading import Event
 
-    from dsh_prompt.disposable import Scope
+    from dsh_prompt.lifecycle.disposable import Scope
 
 
 class AssembleContext(Keyed):

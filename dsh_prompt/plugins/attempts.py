@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dsh_prompt.discovery import is_unfinished
 from dsh_prompt.errors import PluginLoadError
+from dsh_prompt.plugins.discovery import is_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from dsh_prompt.discovery import Installed
     from dsh_prompt.errors import PromptError
+    from dsh_prompt.plugins.discovery import Installed
 
 
 def edition(installed: Installed) -> tuple[str, str]:

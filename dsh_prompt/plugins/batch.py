@@ -12,13 +12,13 @@ from dsh_prompt.plugins.exchange import Exchange
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dsh_prompt.changes import ChangeKind
-    from dsh_prompt.config import Config
-    from dsh_prompt.disposable import Scope
-    from dsh_prompt.layers import Layers
+    from dsh_prompt.config.config import Config
+    from dsh_prompt.layers.layers import Layers
+    from dsh_prompt.lifecycle.changes import ChangeKind
+    from dsh_prompt.lifecycle.disposable import Scope
+    from dsh_prompt.lifecycle.registration import Loading
     from dsh_prompt.plugins.context import PluginContext
     from dsh_prompt.plugins.units import Unit
-    from dsh_prompt.registration import Loading
 
 logger = logging.getLogger("dsh_prompt.plugins")
 

@@ -22,8 +22,8 @@ from dsh_prompt.plugins.modules import can_be_imported
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dsh_prompt.discovery import Discovery, Installed
     from dsh_prompt.errors import PromptError
+    from dsh_prompt.plugins.discovery import Discovery, Installed
 
 
 #: The version of each distribution that a plugin was imported from last, in this process.
@@ -32,7 +32,7 @@ imported_versions: dict[str, str] = {}
 
 def discover() -> Discovery:
     """Scan the installed distributions for plugins."""
-    from dsh_prompt import discovery  # noqa: PLC0415 - only where something is looked for
+    from dsh_prompt.plugins import discovery  # noqa: PLC0415 - only where something is looked for
 
     return discovery.discover()
 

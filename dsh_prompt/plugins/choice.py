@@ -13,7 +13,7 @@ from dsh_prompt.hookspecs import plugin_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from dsh_prompt.config import Config, PluginsConfig
+    from dsh_prompt.config.config import Config, PluginsConfig
 
 #: Comma-separated names: if set, ``load_entry_points`` loads no others.
 PLUGINS_VARIABLE = "DSH_PROMPT_PLUGINS"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dsh_prompt.config import Config
+from dsh_prompt.config.config import Config
+from dsh_prompt.config.settings import Settings
 from dsh_prompt.errors import ConfigError
-from dsh_prompt.settings import Settings
 from dsh_prompt.structuring import in_file, structure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dsh_prompt.config.settings import Ignored
     from dsh_prompt.plugins.hooks import Candidate
-    from dsh_prompt.settings import Ignored
     from dsh_prompt.structuring import Admit
 
 

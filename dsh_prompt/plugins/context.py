@@ -9,35 +9,35 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dsh_prompt.coroutines import discard
-from dsh_prompt.disposable import DisposableContext
 from dsh_prompt.errors import (
     AsyncProviderError,
     ConfigError,
     PluginConflictError,
     PromptError,
 )
-from dsh_prompt.lifecycle import State
-from dsh_prompt.listeners import Listener
+from dsh_prompt.layers.listeners import Listener
+from dsh_prompt.layers.plugin_block import Member
+from dsh_prompt.lifecycle.disposable import DisposableContext
+from dsh_prompt.lifecycle.registration import items
+from dsh_prompt.lifecycle.state import State
 from dsh_prompt.model.contributions import PromptContext, PromptSection
-from dsh_prompt.plugin_block import Member
 from dsh_prompt.plugins.config import configure
 from dsh_prompt.plugins.hooks import Hooks
-from dsh_prompt.registration import items
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import pluggy
 
-    from dsh_prompt.changes import ChangeEvent, ChangeKind, Item
-    from dsh_prompt.config import Config
-    from dsh_prompt.disposable import Scope
-    from dsh_prompt.layers import Entry
-    from dsh_prompt.lifecycle import Lifetime
+    from dsh_prompt.config.config import Config
+    from dsh_prompt.config.settings import Ignored
+    from dsh_prompt.layers.layers import Entry
+    from dsh_prompt.lifecycle.changes import ChangeEvent, ChangeKind, Item
+    from dsh_prompt.lifecycle.disposable import Scope
+    from dsh_prompt.lifecycle.lifecycle import Lifetime
+    from dsh_prompt.lifecycle.registration import Loading
     from dsh_prompt.model.source import Source
     from dsh_prompt.plugins.hooks import Candidate
-    from dsh_prompt.registration import Loading
-    from dsh_prompt.settings import Ignored
 
 
 @attrs.frozen

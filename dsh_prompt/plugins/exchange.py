@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dsh_prompt.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
-from dsh_prompt.disposal import Disposal
+from dsh_prompt.assembly.running import wait_for
 from dsh_prompt.errors import raise_all
-from dsh_prompt.lifecycle import State, entries_of, leave, leaving
-from dsh_prompt.registration import UNTOLD, items
-from dsh_prompt.running import wait_for
+from dsh_prompt.lifecycle.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
+from dsh_prompt.lifecycle.disposal import Disposal
+from dsh_prompt.lifecycle.leaving import entries_of, leave, leaving
+from dsh_prompt.lifecycle.registration import UNTOLD, items
+from dsh_prompt.lifecycle.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dsh_prompt.changes import ChangeKind, ChangeListener, Item
-    from dsh_prompt.disposable import Scope
-    from dsh_prompt.layers import Entry, Layers
-    from dsh_prompt.lifecycle import Lifetime
+    from dsh_prompt.layers.layers import Entry, Layers
+    from dsh_prompt.lifecycle.changes import ChangeKind, ChangeListener, Item
+    from dsh_prompt.lifecycle.disposable import Scope
+    from dsh_prompt.lifecycle.lifecycle import Lifetime
     from dsh_prompt.plugins.context import PluginContext
 
 logger = logging.getLogger("dsh_prompt.plugins")

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from dsh_prompt.errors import BudgetError, InvariantError, ProviderError, text_of
 
 if TYPE_CHECKING:
-    from dsh_prompt.disposable import Scope
+    from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.plugins.context import PluginContext
     from dsh_prompt.plugins.manager import PluginManager
 

@@ -28,8 +28,8 @@ from dsh_prompt.plugins.modules import OwnModules
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dsh_prompt.discovery import Installed
-    from dsh_prompt.disposable import Scope
+    from dsh_prompt.lifecycle.disposable import Scope
+    from dsh_prompt.plugins.discovery import Installed
 
 logger = logging.getLogger("dsh_prompt.plugins")
 

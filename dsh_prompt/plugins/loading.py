@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet, ref
 
 from dsh_prompt.errors import AsyncProviderError, PluginConflictError, nearest
-from dsh_prompt.lifecycle import State, leaving
+from dsh_prompt.lifecycle.leaving import leaving
+from dsh_prompt.lifecycle.state import State
 from dsh_prompt.plugins.candidates import imported_versions
 from dsh_prompt.plugins.context import PluginContext
 from dsh_prompt.plugins.exchange import take_back
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from types import ModuleType
 
-    from dsh_prompt.config import Config
-    from dsh_prompt.discovery import Installed
-    from dsh_prompt.disposable import DisposableContext
+    from dsh_prompt.config.config import Config
+    from dsh_prompt.lifecycle.disposable import DisposableContext
+    from dsh_prompt.lifecycle.registration import Loading
+    from dsh_prompt.plugins.discovery import Installed
     from dsh_prompt.plugins.hooks import Candidate
-    from dsh_prompt.registration import Loading
 
 logger = logging.getLogger("dsh_prompt.plugins")
 

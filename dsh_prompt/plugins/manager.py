@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dsh_prompt.changes import tell_all
-from dsh_prompt.disposable import Scope
+from dsh_prompt.config.settings import Ignored, notices
 from dsh_prompt.errors import (
     InvalidContributionError,
     PluginNotFoundError,
@@ -19,7 +18,11 @@ from dsh_prompt.errors import (
     raise_all,
     shown,
 )
-from dsh_prompt.lifecycle import State, entries_of, leaving
+from dsh_prompt.lifecycle.changes import tell_all
+from dsh_prompt.lifecycle.disposable import Scope
+from dsh_prompt.lifecycle.leaving import entries_of, leaving
+from dsh_prompt.lifecycle.registration import UNTOLD, Loading, items
+from dsh_prompt.lifecycle.state import State
 from dsh_prompt.plugins.attempts import Attempts
 from dsh_prompt.plugins.batch import prepare, show
 from dsh_prompt.plugins.candidates import candidate_of, discover, imported, installed_plugin
@@ -29,17 +32,15 @@ from dsh_prompt.plugins.exchange import Exchange
 from dsh_prompt.plugins.loading import Loader, are_used
 from dsh_prompt.plugins.modules import FreshImport, OwnModules, forget
 from dsh_prompt.plugins.units import Unit
-from dsh_prompt.registration import UNTOLD, Loading, items
-from dsh_prompt.settings import Ignored, notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import ModuleType
 
-    from dsh_prompt.discovery import Installed
-    from dsh_prompt.disposable import DisposableContext
+    from dsh_prompt.lifecycle.disposable import DisposableContext
     from dsh_prompt.plugins.choice import Choice, LeftOut
     from dsh_prompt.plugins.context import PluginInfo
+    from dsh_prompt.plugins.discovery import Installed
     from dsh_prompt.plugins.hooks import Candidate
     from dsh_prompt.system_prompt import SystemPrompt
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
-    from dsh_prompt.discovery import Installed
+    from dsh_prompt.plugins.discovery import Installed
 
 # Taking modules out and importing others in their place is one step for the whole process.
 _importing = RLock()

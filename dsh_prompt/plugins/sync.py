@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dsh_prompt.discovery import is_unfinished
 from dsh_prompt.errors import PromptError, text_of
 from dsh_prompt.plugins.attempts import edition
 from dsh_prompt.plugins.batch import prepare, show
 from dsh_prompt.plugins.candidates import discover
 from dsh_prompt.plugins.choice import choose
+from dsh_prompt.plugins.discovery import is_unfinished
 from dsh_prompt.plugins.manager import not_installed
 from dsh_prompt.plugins.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from dsh_prompt.config import Config
-    from dsh_prompt.discovery import Discovery
+    from dsh_prompt.config.config import Config
     from dsh_prompt.plugins.choice import LeftOut
     from dsh_prompt.plugins.context import PluginContext, PluginInfo
+    from dsh_prompt.plugins.discovery import Discovery
     from dsh_prompt.plugins.manager import PluginManager
 
 logger = logging.getLogger("dsh_prompt.plugins")

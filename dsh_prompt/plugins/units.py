@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dsh_prompt.errors import AsyncProviderError, PluginConflictError, PluginLoadError
-from dsh_prompt.lifecycle import leaving
+from dsh_prompt.lifecycle.leaving import leaving
+from dsh_prompt.lifecycle.registration import Loading
 from dsh_prompt.plugins.candidates import (
     can_be_renewed,
     imported,
@@ -20,16 +21,15 @@ from dsh_prompt.plugins.candidates import (
 from dsh_prompt.plugins.exchange import take_back
 from dsh_prompt.plugins.loading import are_used
 from dsh_prompt.plugins.modules import FreshImport, OwnModules, is_extension
-from dsh_prompt.registration import Loading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from dsh_prompt.config import Config
-    from dsh_prompt.discovery import Installed
-    from dsh_prompt.disposable import DisposableContext
+    from dsh_prompt.config.config import Config
+    from dsh_prompt.lifecycle.disposable import DisposableContext
     from dsh_prompt.plugins.context import PluginContext
+    from dsh_prompt.plugins.discovery import Installed
     from dsh_prompt.plugins.hooks import Candidate
     from dsh_prompt.plugins.loading import Loader
 

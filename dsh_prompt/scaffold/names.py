@@ -11,7 +11,7 @@ import attrs
 from dsh_prompt.errors import InvalidContributionError, shown
 
 if TYPE_CHECKING:
-    from dsh_prompt.discovery import Discovery
+    from dsh_prompt.plugins.discovery import Discovery
 
 PREFIX = "dsh-prompt-"
 #: Lines of the templates have room for as much.

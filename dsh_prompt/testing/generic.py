@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from dsh_prompt.discovery import discover
 from dsh_prompt.errors import AsyncProviderError, PromptError
 from dsh_prompt.plugins.candidates import candidate_of, imported
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.plugins.hooks import read_hooks
 from dsh_prompt.testing import clock
 from dsh_prompt.testing.child import describe

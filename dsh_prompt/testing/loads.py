@@ -10,14 +10,14 @@ from weakref import ref
 
 import attrs
 
-from dsh_prompt.layers import Entry
-from dsh_prompt.registration import Cleanup
+from dsh_prompt.layers.layers import Entry
+from dsh_prompt.lifecycle.registration import Cleanup
 from dsh_prompt.testing.places import code_place, holder_of, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from dsh_prompt.lifecycle import Lifetime
+    from dsh_prompt.lifecycle.lifecycle import Lifetime
     from dsh_prompt.plugins.context import PluginContext
 
 

@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from dsh_prompt.config import Config
+from dsh_prompt.config.config import Config
 
 if TYPE_CHECKING:
     from pathlib import Path

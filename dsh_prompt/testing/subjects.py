@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dsh_prompt.config import Config
+from dsh_prompt.config.config import Config
 from dsh_prompt.model.state import RuntimeState
 from dsh_prompt.testing.samples import rich_state
 from dsh_prompt.testing.targets import Target
 from dsh_prompt.testing.trials import load_needs, sample_host
 
 if TYPE_CHECKING:
-    from dsh_prompt.disposable import Scope
+    from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.system_prompt import SystemPrompt
 
 

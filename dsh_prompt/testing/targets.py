@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from dsh_prompt.discovery import discover
 from dsh_prompt.plugins.candidates import installed_plugin
+from dsh_prompt.plugins.discovery import discover
 
 
 @attrs.frozen

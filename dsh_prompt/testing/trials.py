@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dsh_prompt.discovery import discover
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.system_prompt import SystemPrompt
 from dsh_prompt.testing.samples import sample_tools
 
 if TYPE_CHECKING:
-    from dsh_prompt.config import Config
+    from dsh_prompt.config.config import Config
 
 
 def sample_host(config: Config | None = None) -> SystemPrompt:

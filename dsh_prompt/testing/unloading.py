@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from dsh_prompt.discovery import discover
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.plugins.modules import OwnModules, forget, is_extension
 from dsh_prompt.testing.loads import describe_owned, remember, survivors
 from dsh_prompt.testing.loops import run_in_own_loop
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from dsh_prompt.config import Config
+    from dsh_prompt.config.config import Config
     from dsh_prompt.model.state import RuntimeState
     from dsh_prompt.system_prompt import SystemPrompt
     from dsh_prompt.testing.loads import Remembered

@@ -13,8 +13,8 @@ import attrs
 import pytest
 
 import dsh_prompt
-from dsh_prompt import discovery
 from dsh_prompt.cli import main
+from dsh_prompt.plugins import discovery
 from tests.cli.installing import Site
 
 if TYPE_CHECKING:

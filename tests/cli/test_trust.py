@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dsh_prompt.config_schema import config_schema
+from dsh_prompt.config.schema import config_schema
 
 if TYPE_CHECKING:
     from pathlib import Path

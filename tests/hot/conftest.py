@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dsh_prompt import discovery
+from dsh_prompt.plugins import discovery
 
 
 @pytest.fixture

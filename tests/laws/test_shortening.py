@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsh_prompt import Budget, SystemPrompt, render_context_snapshot
-from dsh_prompt.tokens import approximate_tokens
-from dsh_prompt.trimming import excess, shortened
+from dsh_prompt.assembly.tokens import approximate_tokens
+from dsh_prompt.assembly.trimming import excess, shortened
 
 #: Each is one character to a reader; joined in any order, they stay apart.
 CLUSTERS = (

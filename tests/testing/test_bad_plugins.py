@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dsh_prompt.discovery import discover
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.testing import assert_deterministic, assert_unloads_clean, check_plugin
 from dsh_prompt.testing.checks import _result
 from dsh_prompt.testing.subjects import Subject

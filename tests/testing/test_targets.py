@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from dsh_prompt import PluginNotFoundError, RuntimeState, SystemPrompt, hookimpl
-from dsh_prompt.discovery import discover
+from dsh_prompt.plugins.discovery import discover
 from dsh_prompt.testing import assert_deterministic, assert_unloads_clean, check_plugin
 from dsh_prompt.testing.fresh_process import FreshProcessError, run
 from dsh_prompt.testing.subjects import as_json

@@ -1,0 +1,1 @@
+"""The host's configuration: read from files, checked, and trusted or not."""

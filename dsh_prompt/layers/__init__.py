@@ -1,0 +1,1 @@
+"""Who contributed what, at the global level and in each scope."""

@@ -1,0 +1,1 @@
+"""Every contribution has an owner, which can take all of it back."""
