@@ -34,6 +34,7 @@ def assembly_page(assembly: PromptAssembly, destination: Destination) -> str:
     _contexts_table(page, assembly)
     _tools_table(page, assembly)
     _trimmed_table(page, assembly)
+    page.text(f"Fingerprint of tools and stable prefix: {assembly.fingerprint().prefix}")
     _system_prompt(page, assembly)
     page.rule("Context snapshot")
     page.text(join_context_sections(render_context_sections(assembly)) or "(empty)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import attrs
 
@@ -20,9 +20,13 @@ class Todo:
     """One item of the agent's plan."""
 
     content: str
-    status: TodoStatus = attrs.field(
-        default="pending", validator=attrs.validators.in_(("pending", "in_progress", "completed"))
-    )
+    status: TodoStatus = attrs.field(default="pending")
+
+    @status.validator
+    def _check_status(self, _: object, status: object) -> None:
+        if status not in get_args(TodoStatus):
+            expected = ", ".join(map(repr, get_args(TodoStatus)))
+            raise ValueError(f"status of a todo must be one of {expected}, not {status!r}")
 
 
 @attrs.frozen
@@ -34,7 +38,15 @@ class Memory:
 
 
 def _todos(items: Iterable[Todo | Mapping[str, Any]]) -> tuple[Todo, ...]:
-    return tuple(item if isinstance(item, Todo) else Todo(**item) for item in items)
+    return tuple(map(_todo, items))
+
+
+def _todo(item: Todo | Mapping[str, Any]) -> Todo:
+    if isinstance(item, Todo):
+        return item
+    if not isinstance(item, Mapping):
+        raise TypeError(f"a todo must be a Todo or a dict of its fields, not {item!r}")
+    return Todo(**item)
 
 
 def _memories(items: Iterable[Memory | Mapping[str, Any] | str]) -> tuple[Memory, ...]:

@@ -160,8 +160,9 @@ def start(effort: Effort) -> list[Row]:
     fresh = effort._replace(seconds=0)
     values = alternate(
         {
-            "ours": starting.importing("dsh_prompt"),
-            "others": starting.importing("pluggy, attrs"),
+            "ours": starting.running("import dsh_prompt"),
+            "host": starting.running("from dsh_prompt import SystemPrompt; SystemPrompt()"),
+            "others": starting.running("import pluggy, attrs"),
             "--version": starting.starting(*starting.version_command()),
             "pass": starting.starting(sys.executable, "-c", "pass"),
         },
@@ -173,6 +174,7 @@ def start(effort: Effort) -> list[Row]:
     )
     return [
         Row("import dsh_prompt", *durations(spread(values["ours"]))),
+        Row("import dsh_prompt, and make a host", *durations(spread(values["host"]))),
         Row("import pluggy, attrs", *durations(spread(values["others"]))),
         at_most("import dsh_prompt / import pluggy, attrs", imported, 1.5),
         Row("dsh-prompt --version", *durations(spread(values["--version"]))),

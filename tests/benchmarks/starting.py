@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-_IMPORT = """
+_STATEMENT = """
 from time import perf_counter
 start = perf_counter()
-import {modules}
+{statement}
 print(perf_counter() - start)
 """
 
@@ -62,9 +62,9 @@ print(scans)
 """
 
 
-def importing(modules: str) -> Measure:
-    """Measure the import of *modules* alone, in a fresh process each time."""
-    code = _IMPORT.format(modules=modules)
+def running(statement: str) -> Measure:
+    """Measure a *statement*, an import for example, in a fresh process each time."""
+    code = _STATEMENT.format(statement=statement)
     return _averaged(lambda: float(_python(code)))
 
 

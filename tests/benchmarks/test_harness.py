@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,9 +14,6 @@ from tests.benchmarks.peers.pluggy_hooks import PluggyHooks
 from tests.benchmarks.report import END, PYTHON, START, write
 from tests.benchmarks.svg import Panel, Series, plot
 from tests.benchmarks.workloads import SIZES, TAKES, Turns, work_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("turns", ["unchanged", "rebuilt", "changing"])
@@ -46,6 +44,13 @@ def test_a_report_replaces_that_of_the_same_python_and_nothing_else(tmp_path: Pa
         f"# Page\n\n{START}\n\n## CPython 3.1\n\nold\n\n"
         f"## {PYTHON}\n\n### Work\n\nsecond\n\n{END}\n\nRest.\n"
     )
+
+
+def test_the_published_report_holds_measurements_and_nothing_else() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "performance.md").read_text("utf-8")
+    report = page.partition(START)[2].partition(END)[0]
+    told = re.compile(r"#{2,3} |\| |Measured on |[\d,]+ sections, |$")
+    assert [line for line in report.splitlines() if not told.match(line)] == []
 
 
 def test_parts_that_were_not_measured_again_stay(tmp_path: Path) -> None:

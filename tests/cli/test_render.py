@@ -229,6 +229,20 @@ def test_a_prompt_that_is_all_stable_has_no_mark(run: Run) -> None:
     assert "End of the stable prefix" not in text
 
 
+@pytest.mark.usefixtures("demo")
+def test_the_table_shows_the_fingerprint_of_what_caches_hold(run: Run) -> None:
+    """It is the same for another snapshot, and another for another tool."""
+
+    def shown(*options: str, stdin: str = "") -> str:
+        page = run("render", "--format", "table", *options, stdin=stdin).text
+        return page.partition("Fingerprint of tools and stable prefix:")[2].split()[0]
+
+    tools = '[{"name": "read", "description": "Reads.", "parameters": {}}]'
+    assert len(shown()) == 64
+    assert shown() == shown("--state", "-", stdin='{"todos": [{"content": "a"}]}')
+    assert shown() != shown("--tools", "-", stdin=tools)
+
+
 def test_an_empty_model_input_has_a_page_too(run: Run, workdir: Path) -> None:
     """Without sections, contexts and tools the page says so."""
     (workdir / "dsh-prompt.toml").write_text(

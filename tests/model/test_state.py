@@ -51,6 +51,21 @@ def test_a_state_round_trips_through_json() -> None:
     assert RuntimeState.from_dict(json.loads(json.dumps(state.to_dict()))) == state
 
 
+@pytest.mark.parametrize(
+    ("todo", "error", "told"),
+    [
+        ({"content": "a", "status": "done"}, ValueError, "status of a todo must be one of 'pend"),
+        ("a", TypeError, "a todo must be a Todo or a dict of its fields, not 'a'"),
+    ],
+)
+def test_a_todo_that_is_none_is_refused_in_plain_words(
+    todo: Any, error: type[Exception], told: str
+) -> None:
+    """Also where the state is not read from JSON."""
+    with pytest.raises(error, match=told):
+        RuntimeState(todos=[todo])
+
+
 def test_todos_and_memories_have_their_fields() -> None:
     """A status is pending unless something else is said, a score may be missing."""
     state = RuntimeState.from_dict(FULL | {"todos": [{"content": "x"}]})

@@ -1,7 +1,7 @@
 """A dsh_prompt plugin that shows a model what is left of a conversation's earlier messages.
 
 It contributes a runtime context named `summary`. The module is the plugin:
-`SystemPrompt().load(dsh_prompt_summary)`, or installed, by its entry point `summary`.
+`SystemPrompt().load(dsh_prompt_summary, name="summary")`, or, installed, its entry point `summary`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ list.
 stands in its way is a todo of its own.
 - Add what turns out to be needed, and leave out what is needed no more.
 
-The runtime context shows the list as it is. Where you remember it otherwise, the context counts."""
+The runtime context shows the list as it is. Where what you have in mind differs from it, the \
+context counts."""
 
 
 def rules(config: Config) -> str:
