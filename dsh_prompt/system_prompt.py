@@ -140,24 +140,39 @@ class SystemPrompt(DisposableContext):
     def _new_plan(self, layer: Layer) -> Plan:
         layers = self._layers
         with layers.lock:
-            if layer.plan is None:
-                plan = Plan(
-                    layers.chain(layer),
-                    generation=layers.generation,
-                    layout=self._config.layout,
-                    tool_order=self._config.tool_order,
-                    block=layers.block,
-                )
-                layers.keep_plan(layer, plan)
-                return plan
-            current: Plan = layer.plan
-            return current
+            if layer.plan is not None:
+                current: Plan = layer.plan
+                return current
+            while True:
+                generation = layers.generation
+                try:
+                    plan = self._planned(layer)
+                except Exception:
+                    if generation == layers.generation:
+                        raise
+                else:
+                    # A finalizer may have changed something meanwhile: then it is made again.
+                    if generation == layers.generation:
+                        layers.keep_plan(layer, plan)
+                        return plan
+
+    def _planned(self, layer: Layer) -> Plan:
+        return Plan(
+            self._layers.chain(layer),
+            generation=self._layers.generation,
+            layout=self._config.layout,
+            tool_order=self._config.tool_order,
+            block=self._layers.block,
+        )
 
     def _urgent_generation(self, scope: Scope | None) -> int:
         """Give the generation of the last urgent change that *scope* sees."""
         layers = self._layers
         layer = layers.root if scope is None else self._scope_layer(scope)
         return max(link.urgent for link in layers.chain(layer))
+
+    def _detach(self) -> None:
+        self._layers.close(self._layers.root)
 
     def _scope_layer(self, scope: Scope) -> Layer:
         if not isinstance(scope, Scope) or scope._layers is not self._layers:

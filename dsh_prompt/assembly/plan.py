@@ -227,7 +227,7 @@ class Plan:
         for layer in chain:
             for entries in listed.values():
                 entries.append([])
-            for entry in layer.entries.values():
+            for entry in list(layer.entries.values()):
                 if entry.kind in merged:
                     merged[entry.kind][entry.name] = entry
                 elif entry.kind in listed:

@@ -142,15 +142,15 @@ def block_entry(
     """Make the entry of a section or context (*ordinary* is one): that *given*, or its *fields*."""
     cls = type(ordinary)
     kind = "section" if ordinary is SECTION else "context"
-    if given is None and len(fields) == _ORDINARY_FIELDS:
+    if given is None:
         try:
             name, order, text = fields["name"], fields["order"], fields["text"]
         except KeyError:
-            given = cls(**fields)  # which says what is missing
+            pass  # the class says what is missing
         else:
-            check_ordinary(kind, name, order, text)
-            return BlockEntry(owner, kind, name, order, text, ordinary)
-    elif given is None:
+            if len(fields) == _ORDINARY_FIELDS:
+                check_ordinary(kind, name, order, text)
+                return BlockEntry(owner, kind, name, order, text, ordinary)
         given = cls(**fields)
     elif fields:
         raise TypeError(f"give a {cls.__name__} or its fields, not both")

@@ -122,7 +122,7 @@ class Layer:
 
     def holds(self, kind: str) -> list[Entry]:
         """List the entries of *kind*, in registration order."""
-        return [entry for entry in self.entries.values() if entry.kind == kind]
+        return [entry for entry in list(self.entries.values()) if entry.kind == kind]
 
     def all(self, kind: str) -> list[Entry]:
         """List the entries of *kind*, those of loads under way included."""
@@ -130,7 +130,11 @@ class Layer:
 
 
 class Layers:
-    """All layers of one host, the lock that guards them, and the number of their state."""
+    """All layers of one host, the lock that guards them, and the number of their state.
+
+    The lock keeps other threads out, but not a finalizer that disposes of something while the
+    garbage collector runs: what is walked through where it may run is copied first.
+    """
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -287,7 +291,8 @@ class Layers:
         with self.lock:
             generation = self.touch([layer])
             for link in self.chain(layer)[1:-1]:  # from now on these have nothing to do with it
-                kept = [one for one in link.dependents or () if layer not in self.chain(one)]
+                dependents = list(link.dependents or ())
+                kept = [one for one in dependents if layer not in self.chain(one)]
                 link.dependents = dict.fromkeys(kept)
             # What was urgent in the chain before still is.
             layer.urgent = max(link.urgent for link in self.chain(layer))

@@ -308,7 +308,7 @@ class Lifetime:
     def _lifetimes(self) -> Iterator[Lifetime]:
         """Give this lifetime and all that it owns, directly or not."""
         yield self
-        for owned in self._owned or ():
+        for owned in list(self._owned or ()):
             if isinstance(owned, Lifetime):
                 yield from owned._lifetimes()
 
@@ -329,12 +329,12 @@ class Lifetime:
         if layer.scope is self:
             held = (*layer.entries.values(), *(layer.reserved or {}).values())
             yield from (entry for entry in held if entry.owner is self)
-        for owned in self._owned or ():
+        for owned in list(self._owned or ()):
             if isinstance(owned, Entry):
                 yield owned
 
     def _refuse_async(self, twin: str) -> None:
-        if any(isinstance(owned, Cleanup) and owned.is_async for owned in self._owned or ()):
+        if any(isinstance(owned, Cleanup) and owned.is_async for owned in list(self._owned or ())):
             raise AsyncProviderError(
                 f"{self._label} holds an async context manager or a task; use {twin}"
             )

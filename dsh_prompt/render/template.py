@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dsh_prompt.errors import (
@@ -23,19 +22,20 @@ _REFERENCE = re.compile(r"\{\{(" + NAME + r")\}\}")
 _GROUP = re.compile(r"\{\{([^{}]*)\}\}")
 # What is around it, and its name.
 _ONE_REFERENCE = 3
-_VALID_NAME = re.compile(NAME)
 # Characters of a malformed reference that its error quotes, in UTF-16 code units.
 _EXCERPT_UNITS = 16
 
 
 def is_variable_name(name: object) -> bool:
     """Tell whether *name* is a variable name: ``[a-z][a-z0-9_]*`` in full."""
-    return isinstance(name, str) and _is_valid(name)
-
-
-@lru_cache(maxsize=1024)  # agents have variables of the same names
-def _is_valid(name: str) -> bool:
-    return _VALID_NAME.fullmatch(name) is not None
+    # The same as the pattern, in a third of the time.
+    return (
+        isinstance(name, str)
+        and str.isidentifier(name)
+        and str.isascii(name)
+        and str.islower(name)
+        and not str.startswith(name, "_")
+    )
 
 
 class Template:
@@ -117,7 +117,7 @@ def interpolate(
     """
     if likely is not None:
         try:
-            rendered = text.replace(likely[0], variables[likely[1]])
+            rendered = str.replace(text, likely[0], variables[likely[1]])
             if "{" not in rendered:  # so there was no other, and the value is not looked at again
                 return rendered, likely
         except (KeyError, TypeError):

@@ -121,6 +121,15 @@ def test_an_object_and_fields_together_are_refused() -> None:
         prompt.section(PromptSection(name="a", order=1, text=""), name="b")
 
 
+@pytest.mark.parametrize("kind", ["section", "context"])
+def test_a_misspelt_field_is_all_that_the_error_tells(kind: str) -> None:
+    """Without a word of how the fields are looked at."""
+    fields: dict[str, Any] = {"nme": "a", "order": 1, "text": ""}
+    with pytest.raises(TypeError, match="'nme'") as caught:
+        getattr(SystemPrompt(), kind)(**fields)
+    assert caught.value.__context__ is None
+
+
 @pytest.mark.parametrize("given", ["rules", None, {"name": "x"}, PromptContext("x", 1, "")])
 def test_anything_but_a_section_is_refused(given: object) -> None:
     """A section is a `PromptSection`, and nothing that looks a little like one."""

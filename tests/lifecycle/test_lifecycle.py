@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import gc
 import weakref
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ import pytest
 
 from dsh_prompt import (
     AsyncProviderError,
+    Config,
     SystemPrompt,
     hookimpl,
     render_prompt,
@@ -391,6 +393,93 @@ def test_the_next_assembly_lets_go_of_what_was_withdrawn() -> None:
         prompt.assemble()
         assert reference() is None
     finally:
+        gc.enable()
+
+
+def test_a_disposed_host_lets_go_of_what_was_contributed() -> None:
+    """At once, since no assembly comes after that."""
+    prompt = SystemPrompt()
+
+    def provider() -> str:
+        return ""
+
+    prompt.section(name="a", order=1, text=provider)
+    prompt.assemble()
+    reference = weakref.ref(provider)
+    del provider
+    gc.collect()
+    gc.disable()
+    try:
+        prompt.dispose()
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
+def test_nothing_of_a_name_stays() -> None:
+    """A name may be the member of a plugin's enum."""
+
+    class Name(enum.StrEnum):
+        BRANCH = "branch"
+
+    prompt = SystemPrompt()
+    prompt.variable(Name.BRANCH, "main")
+    prompt.assemble()
+    prompt.dispose()
+    reference = weakref.ref(Name)
+    del Name
+    gc.collect()
+    assert reference() is None
+
+
+def test_what_a_finalizer_disposes_of_while_a_plan_is_made_is_left_out() -> None:
+    """The garbage collector may run anywhere; an order that compares stands for it here."""
+
+    class Order(float):
+        def __lt__(self, other: object) -> bool:
+            going.dispose()
+            return float(self) < other  # type: ignore[operator]
+
+    prompt = SystemPrompt(Config(include_harness_identity=False))
+    going = prompt.section(name="going", order=1, text="going")
+    prompt.section(name="b", order=Order(2), text="b")
+    prompt.section(name="c", order=Order(3), text="c")
+    assembly = prompt.assemble()
+    assert [section.text for section in assembly.sections if section.text] == ["b", "c"]
+    assert assembly.generation == prompt.assemble().generation
+
+
+def test_a_scope_is_rebound_while_finalizers_dispose_of_others() -> None:
+    """The garbage collector may run anywhere."""
+    prompt = SystemPrompt()
+    team, other = prompt.create_scope("team"), prompt.create_scope("other")
+    mover = prompt.create_scope("mover", team)
+
+    class Agent:
+        def __init__(self) -> None:
+            self.cycle = self
+            self.scope = prompt.create_scope("agent", team)
+            prompt.assemble(scope=self.scope)
+
+        def __del__(self) -> None:
+            self.scope.dispose()
+
+    thresholds = gc.get_threshold()
+    try:
+        for number in range(240):
+            gc.disable()
+            for _ in range(6):
+                Agent()
+            prompt.assemble(scope=mover)
+            gc.set_threshold(gc.get_count()[0] + 1 + number % 60, 1000, 1000)
+            gc.enable()
+            mover.rebind(other)
+            assert mover.parent is other
+            gc.disable()
+            mover.rebind(None)
+            mover.rebind(team)
+    finally:
+        gc.set_threshold(*thresholds)
         gc.enable()
 
 

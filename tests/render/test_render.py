@@ -9,6 +9,7 @@ import pytest
 from dsh_prompt import (
     AssembledContext,
     AssembledSection,
+    Config,
     PromptAssembly,
     SystemPrompt,
     UnknownVariableError,
@@ -207,3 +208,21 @@ def test_a_mistake_in_a_context_concerns_the_snapshot_alone() -> None:
     for render in (render_context_snapshot, render_context_sections):
         with pytest.raises(UnknownVariableError, match='context "0"'):
             render(assembly)
+
+
+def test_a_text_of_a_type_of_its_own_is_rendered_alike_every_time() -> None:
+    """What the type does when it replaces has no part in it: markup that escapes, for example."""
+
+    class Escaping(str):
+        __slots__ = ()
+
+        def replace(self, old: str, new: str, count: Any = -1) -> str:
+            return str.replace(self, old, new.upper(), count)
+
+    prompt = SystemPrompt(Config(include_harness_identity=False))
+    numbers = iter(range(3))
+    prompt.variable("command", "a && b")
+    text = lambda: Escaping(f"step {next(numbers)}: {{{{command}}}}")  # noqa: E731
+    prompt.section(name="a", order=1, text=text)
+    rendered = [render_prompt(prompt.assemble()) for _ in range(3)]
+    assert rendered == [f"step {number}: a && b" for number in range(3)]
