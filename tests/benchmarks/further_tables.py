@@ -26,7 +26,7 @@ SAME = 1.2
 def scopes(effort: Effort) -> list[Row]:
     """Measure among many live scopes."""
     count = effort.scopes
-    rows = _creating_scopes(count, 7)
+    rows = _creating_scopes(count, 11)
     (one, [only]), (many, all_of_many) = (
         scenarios.host_with_scopes(1),
         scenarios.host_with_scopes(count),
