@@ -101,10 +101,7 @@ class Lifetime:
         with self._layers.lock:
             if self._state is not _ACTIVE:
                 self._check_active()
-            if self._owned is None:
-                self._owned = {owned: None}
-            else:
-                self._owned[owned] = None
+            self._keep(owned)
 
     def _keep(self, owned: Entry | Cleanup | Lifetime) -> None:
         if self._owned is None:
