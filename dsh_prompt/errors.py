@@ -219,6 +219,23 @@ def text_of(error: BaseException) -> str:
         return "(it has no text)"
 
 
+def place_of(error: BaseException) -> str:
+    """Tell where *error* was raised, `` (FILE, line N)``: the last line that is none of ours.
+
+    ``""`` where there is none.
+    """
+    import os.path  # noqa: PLC0415 - only for errors
+    import traceback  # noqa: PLC0415
+
+    if isinstance(error, SyntaxError):
+        return f" in {error.filename}"  # its text has the line
+    ours = os.path.dirname(__file__)  # noqa: PTH120
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((ours, "<")):
+            return f" ({frame.filename}, line {frame.lineno})"
+    return ""
+
+
 #: Longer than any path that somebody could read, and than a name that somebody mistyped.
 LONGEST_NAME = 4096
 LONGEST_GUESS = 100

@@ -15,18 +15,18 @@ from dsh_prompt.structuring import in_file, structure
 TodoStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 
+def _check_status(_todo: Todo, _attribute: object, status: object) -> None:
+    if status not in get_args(TodoStatus):
+        expected = ", ".join(map(repr, get_args(TodoStatus)))
+        raise ValueError(f"status of a todo must be one of {expected}, not {status!r}")
+
+
 @attrs.frozen
 class Todo:
     """One item of the agent's plan."""
 
     content: str
-    status: TodoStatus = attrs.field(default="pending")
-
-    @status.validator
-    def _check_status(self, _: object, status: object) -> None:
-        if status not in get_args(TodoStatus):
-            expected = ", ".join(map(repr, get_args(TodoStatus)))
-            raise ValueError(f"status of a todo must be one of {expected}, not {status!r}")
+    status: TodoStatus = attrs.field(default="pending", validator=_check_status)
 
 
 @attrs.frozen

@@ -17,6 +17,7 @@ from dsh_prompt.errors import (
     PluginConfigError,
     PluginLoadError,
     nearest,
+    place_of,
     quoted,
     short,
     text_of,
@@ -98,7 +99,8 @@ class Candidate:
     def load_error(self, error: BaseException) -> PluginLoadError:
         """Give the load error for what went wrong."""
         return PluginLoadError(
-            f"{self.label} cannot be loaded: {type(error).__name__}: {text_of(error)}",
+            f"{self.label} cannot be loaded: {type(error).__name__}: {text_of(error)}"
+            f"{place_of(error)}",
             plugin=self.name,
             distribution=self.distribution,
         )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import traceback
 from typing import TYPE_CHECKING
 
 import attrs
 
-from dsh_prompt.errors import AsyncProviderError, PluginConflictError, PluginLoadError
+from dsh_prompt.errors import AsyncProviderError, PluginConflictError, PluginLoadError, place_of
 from dsh_prompt.lifecycle.leaving import leaving
 from dsh_prompt.lifecycle.registration import Loading
 from dsh_prompt.plugins.candidates import (
@@ -254,23 +252,13 @@ class Unit:
         if isinstance(error, AsyncProviderError):
             return
         if isinstance(error, PluginLoadError):
-            error.args = (f"{error}{_place(error.__cause__)}; the old code stays in place",)
+            place = "" if error.__cause__ is None else place_of(error.__cause__)
+            told = str(error).removesuffix(place)
+            error.args = (f"{told}{place}; the old code stays in place",)
             return
         failure = self.renewed[0]._candidate.load_error(error)
         failure.args = (f"{failure}; the old code stays in place",)
         raise failure from error
-
-
-def _place(cause: BaseException | None) -> str:
-    """Tell where *cause* was raised: the last line that is none of this package."""
-    if isinstance(cause, SyntaxError):
-        return f" in {cause.filename}"  # its text has the line
-    here = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
-    frames = [] if cause is None else traceback.extract_tb(cause.__traceback__)
-    for frame in reversed(frames):
-        if not frame.filename.startswith((here, "<")):
-            return f" ({frame.filename}, line {frame.lineno})"
-    return ""
 
 
 def _needs_of(steps: Sequence[_Step]) -> list[set[int]]:

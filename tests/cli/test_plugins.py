@@ -56,9 +56,12 @@ def test_a_loaded_plugin_is_listed_with_all_it_does(survey: Any) -> None:
     }
 
 
-def test_a_failed_plugin_is_listed_with_the_reason(survey: Any) -> None:
+def test_a_failed_plugin_is_listed_with_the_reason(survey: Any, site: Site) -> None:
     """It stands among the plugins and, with the kind of error, among the failures."""
-    reason = 'plugin "bad" (dsh-prompt-bad 1.0) cannot be loaded: ImportError: no such thing'
+    reason = (
+        'plugin "bad" (dsh-prompt-bad 1.0) cannot be loaded: ImportError: no such thing '
+        f"({site.folder / 'bad_plugin.py'}, line 3)"
+    )
     assert row(survey, "bad")["state"] == "failed"
     assert row(survey, "bad")["reason"] == reason
     assert survey["failed"] == [

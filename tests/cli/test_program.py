@@ -97,7 +97,7 @@ def test_pipes_get_utf_8_whatever_the_locale(program: Program, site: Site) -> No
     program.environment |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
     outcome = program.run("render", "--plugin", "snow", "--plugin", "bad")
     assert outcome.out.endswith("☃ \\udce9".encode())
-    assert outcome.err.endswith("\\udce9\n")
+    assert "ImportError: ☃ \\udce9 (" in outcome.err
     assert outcome.code == 0
 
 

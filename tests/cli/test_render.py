@@ -390,7 +390,7 @@ async def deactivate(ctx):
 
 
 def test_a_plugin_that_fails_is_reported_and_the_others_work(run: Run, site: Site) -> None:
-    """It takes one line on standard error: plugin, distribution and reason."""
+    """It takes one line on standard error: plugin, distribution, reason and place."""
     site.add("good", DEMO)
     site.add("bad", 'raise ImportError("no such\\nthing \\x1b[31m")')
     outcome = run("render")
@@ -398,7 +398,8 @@ def test_a_plugin_that_fails_is_reported_and_the_others_work(run: Run, site: Sit
     assert "Be precise" in outcome.text
     assert outcome.err == (
         'Warning: plugin "bad" (dsh-prompt-bad 1.0) cannot be loaded: '
-        "ImportError: no such; thing \\x1b[31m\n"
+        "ImportError: no such; thing \\x1b[31m "
+        f"({site.folder / 'bad_plugin.py'}, line 3)\n"
     )
     assert 'raise ImportError("no such' in run("render", "--traceback").err
 

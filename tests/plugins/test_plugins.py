@@ -103,6 +103,20 @@ def test_a_plugin_is_an_object_a_class_or_a_module(plugin: object, name: str) ->
     assert set(prompt.assemble().variables) == {"v"}
 
 
+def test_a_load_error_tells_where_the_plugin_raised() -> None:
+    """The line of the plugin, also where the library raised because of it."""
+
+    class Broken:
+        @hookimpl
+        def activate(self, ctx: DisposableContext) -> None:
+            ctx.section(name="a", order="first", text="")  # type: ignore[call-overload]
+
+    with pytest.raises(PluginLoadError) as caught:
+        SystemPrompt().load(Broken, name="broken")
+    line = Broken.activate.__code__.co_firstlineno + 2
+    assert str(caught.value).endswith(f"({__file__}, line {line})")
+
+
 def test_a_given_name_wins() -> None:
     """It is what everything calls the plugin."""
     prompt = SystemPrompt()
