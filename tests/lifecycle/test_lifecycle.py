@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 import gc
 import weakref
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import anyio.lowlevel
 import pytest
@@ -20,9 +20,9 @@ from dsh_prompt import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
-    from dsh_prompt import ChangeEvent, Scope
+    from dsh_prompt import ChangeEvent, DisposableContext, Registration, Scope
 
 
 def fail(error: BaseException) -> None:
@@ -375,45 +375,45 @@ def test_a_disposed_scope_below_one_that_was_rebound_is_garbage() -> None:
     assert reference() is None
 
 
-def test_the_next_assembly_lets_go_of_what_was_withdrawn() -> None:
-    """It does not take the garbage collector, which may be off."""
-    prompt = SystemPrompt()
+@contextmanager
+def no_garbage_collector() -> Iterator[None]:
+    """Switch it off, as some processes do."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def register_provider(owner: DisposableContext) -> tuple[Registration, weakref.ref[Any]]:
+    """Register a section with a provider that nobody else holds."""
 
     def provider() -> str:
         return ""
 
-    registration = prompt.section(name="a", order=1, text=provider)
+    return owner.section(name="a", order=1, text=provider), weakref.ref(provider)
+
+
+def test_the_next_assembly_lets_go_of_what_was_withdrawn() -> None:
+    """It does not take the garbage collector."""
+    prompt = SystemPrompt()
+    registration, provider = register_provider(prompt)
     prompt.assemble()
-    reference = weakref.ref(provider)
-    del provider
-    gc.collect()
-    gc.disable()
-    try:
+    with no_garbage_collector():
         registration.dispose()
         prompt.assemble()
-        assert reference() is None
-    finally:
-        gc.enable()
+        assert provider() is None
 
 
 def test_a_disposed_host_lets_go_of_what_was_contributed() -> None:
     """At once, since no assembly comes after that."""
     prompt = SystemPrompt()
-
-    def provider() -> str:
-        return ""
-
-    prompt.section(name="a", order=1, text=provider)
+    _, provider = register_provider(prompt)
     prompt.assemble()
-    reference = weakref.ref(provider)
-    del provider
-    gc.collect()
-    gc.disable()
-    try:
+    with no_garbage_collector():
         prompt.dispose()
-        assert reference() is None
-    finally:
-        gc.enable()
+        assert provider() is None
 
 
 def test_nothing_of_a_name_stays() -> None:
@@ -485,24 +485,13 @@ def test_a_scope_is_rebound_while_finalizers_dispose_of_others() -> None:
 
 def test_disposing_a_scope_lets_go_of_what_was_withdrawn_before() -> None:
     """Its outdated plan goes with it, though no other will take its place."""
-    prompt = SystemPrompt()
-    scope = prompt.create_scope("agent")
-
-    def provider() -> str:
-        return ""
-
-    registration = scope.section(name="a", order=1, text=provider)
-    prompt.assemble(scope=scope)
-    reference = weakref.ref(provider)
-    del provider
-    gc.collect()
-    gc.disable()
-    try:
+    scope = SystemPrompt().create_scope("agent")
+    registration, provider = register_provider(scope)
+    scope.host.assemble(scope=scope)
+    with no_garbage_collector():
         registration.dispose()
         scope.dispose()
-        assert reference() is None
-    finally:
-        gc.enable()
+        assert provider() is None
 
 
 def test_a_withdrawn_registration_holds_nothing() -> None:
