@@ -167,8 +167,11 @@ class Layers:
             entries = sorted(self.watchers.entries.values(), key=lambda entry: entry.sequence)
             return [entry.value for entry in entries]
 
-    def add(self, entry: Entry) -> int:
-        """Make one *entry* visible, as `insert` does several: by far the most come alone."""
+    def add(self, entry: Entry) -> None:
+        """Make one *entry* visible, as `insert` does several: by far the most come alone.
+
+        The caller holds the lock. Raises `DuplicateContributionError` for a name that is taken.
+        """
         layer, key = entry.layer, entry.key
         entry.sequence = next(self._sequence)
         if entry.kind not in NAMED:
@@ -181,9 +184,9 @@ class Layers:
         if entry.mentions:
             self._mention(entry.mentions, 1)
         if layer.dependents:
-            return self.touch((layer,))
-        self.generation += layer is not self.watchers
-        return self.generation
+            self.touch((layer,))
+        elif layer is not self.watchers:
+            self.generation += 1
 
     def insert(
         self,
