@@ -220,19 +220,29 @@ def text_of(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Tell where *error* was raised, `` (FILE, line N)``: the last line that is none of ours.
+    """Tell where *error* was raised, `` (FILE, line N)``.
 
-    ``""`` where there is none.
+    That is the last line that is neither of this package nor of Python's own library; ``""``
+    where there is none.
     """
-    import os.path  # noqa: PLC0415 - only for errors
+    try:
+        return _place_of(error)
+    except Exception:  # noqa: BLE001 - somebody else's error may not tell even that
+        return ""
+
+
+def _place_of(error: BaseException) -> str:
+    import os  # noqa: PLC0415 - only for errors
     import traceback  # noqa: PLC0415
 
-    if isinstance(error, SyntaxError):
-        return f" in {error.filename}"  # its text has the line
-    ours = os.path.dirname(__file__)  # noqa: PTH120
+    if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
+        return f" in {shown(error.filename)}"  # its text has the line
+    package, library = (f"{os.path.dirname(file)}{os.sep}" for file in (__file__, os.__file__))  # noqa: PTH120
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith((ours, "<")):
-            return f" ({frame.filename}, line {frame.lineno})"
+        file = frame.filename
+        is_library = file.startswith(library) and "site-packages" not in file
+        if file and not is_library and not file.startswith((package, "<")):
+            return f" ({shown(file)}, line {frame.lineno})"
     return ""
 
 

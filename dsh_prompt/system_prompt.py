@@ -150,11 +150,9 @@ class SystemPrompt(DisposableContext):
                 except Exception:
                     if generation == layers.generation:
                         raise
-                else:
-                    # A finalizer may have changed something meanwhile: then it is made again.
-                    if generation == layers.generation:
-                        layers.keep_plan(layer, plan)
-                        return plan
+                    continue  # a finalizer has changed something: it is made again
+                if layers.keep_plan(layer, plan):
+                    return plan
 
     def _planned(self, layer: Layer) -> Plan:
         return Plan(

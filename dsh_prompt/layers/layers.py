@@ -126,7 +126,9 @@ class Layer:
 
     def all(self, kind: str) -> list[Entry]:
         """List the entries of *kind*, those of loads under way included."""
-        return self.holds(kind) + [e for e in (self.reserved or {}).values() if e.kind == kind]
+        return self.holds(kind) + [
+            entry for entry in list((self.reserved or {}).values()) if entry.kind == kind
+        ]
 
 
 class Layers:
@@ -165,7 +167,8 @@ class Layers:
         with self.lock:
             # A load may show its own late: they stand where they were registered.
             entries = sorted(self.watchers.entries.values(), key=lambda entry: entry.sequence)
-            return [entry.value for entry in entries]
+            # A finalizer may have disposed of one meanwhile.
+            return [entry.value for entry in entries if entry.value is not None]
 
     def add(self, entry: Entry) -> None:
         """Make one *entry* visible, as `insert` does several: by far the most come alone.
@@ -312,16 +315,24 @@ class Layers:
         """Give the number of the next registration, or load."""
         return next(self._sequence)
 
-    def keep_plan(self, layer: Layer, plan: object) -> None:
-        """Remember *plan* for *layer* until a layer of its chain changes."""
+    def keep_plan(self, layer: Layer, plan: Any) -> bool:
+        """Remember *plan* for *layer* until a layer of its chain changes.
+
+        Tells whether it is of the present generation: a finalizer may have changed something
+        while it was made.
+        """
         if layer.closed:
-            return
+            return bool(plan.generation == self.generation)
         for link in self.chain(layer):
             if link.dependents is None:
                 link.dependents = {}
             link.dependents[layer] = None
+        # Whatever changes from here on resets it.
+        if plan.generation != self.generation:
+            return False
         layer.plan = plan
         _let_go(layer)
+        return True
 
     def close(self, layer: Layer) -> None:
         """Forget the plan of a disposed scope's *layer*, for good."""

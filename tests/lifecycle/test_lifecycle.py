@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from dsh_prompt import ChangeEvent, DisposableContext, Registration, Scope
+    from dsh_prompt.layers.layers import Layer
 
 
 def fail(error: BaseException) -> None:
@@ -447,6 +448,24 @@ def test_what_a_finalizer_disposes_of_while_a_plan_is_made_is_left_out() -> None
     assembly = prompt.assemble()
     assert [section.text for section in assembly.sections if section.text] == ["b", "c"]
     assert assembly.generation == prompt.assemble().generation
+
+
+def test_a_change_while_a_plan_is_put_in_place_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Wherever the garbage collector runs: a step on the way there stands for it."""
+    prompt = SystemPrompt(Config(include_harness_identity=False))
+    registration = prompt.section(name="going", order=1, text="going")
+    layers, keep = prompt._layers, prompt._layers.keep_plan
+
+    def keep_after_disposing(layer: Layer, plan: Any) -> bool:
+        registration.dispose()
+        return keep(layer, plan)
+
+    monkeypatch.setattr(layers, "keep_plan", keep_after_disposing)
+    assert render_prompt(prompt.assemble()) == ""
+    monkeypatch.undo()
+    assert render_prompt(prompt.assemble()) == ""
 
 
 def test_a_scope_is_rebound_while_finalizers_dispose_of_others() -> None:

@@ -9,6 +9,7 @@ import logging
 import sys
 import weakref
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import anyio.lowlevel
 import attrs
 import pytest
 
+import dsh_prompt
 from dsh_prompt import (
     AssembledSection,
     AsyncProviderError,
@@ -39,7 +41,6 @@ from dsh_prompt import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
-    from pathlib import Path
 
     from dsh_prompt import ChangeEvent, Scope
 
@@ -101,6 +102,41 @@ def test_a_plugin_is_an_object_a_class_or_a_module(plugin: object, name: str) ->
     info = prompt.load(plugin)
     assert (info.name, info.state, info.scope) == (name, "loaded", None)
     assert set(prompt.assemble().variables) == {"v"}
+
+
+class UntoldError(SyntaxError):
+    """Fails when it is asked for its file."""
+
+    @property
+    def filename(self) -> str:  # type: ignore[override]
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("failing", ["json.loads('{')", "ast.literal_eval('1+')", "raising()"])
+def test_a_load_error_tells_the_line_of_the_plugin_and_not_of_pythons_library(
+    failing: str,
+) -> None:
+    """Also where the plugin stands beside this package, and its name begins alike: most do."""
+    file = f"{Path(dsh_prompt.__file__).parent}_mine.py"
+    raising = "def raising():\n    raise SyntaxError('mine')"
+    source = f"import ast, json\n{raising}\ndef fail():\n    {failing}"
+    code: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), code)
+    with pytest.raises(PluginLoadError) as caught:
+        SystemPrompt().load(SimpleNamespace(activate=hookimpl(code["fail"])), name="mine")
+    assert str(caught.value).endswith(f"({file}, line {3 if 'raising' in failing else 5})")
+
+
+def test_an_error_that_cannot_tell_its_file_is_a_load_error_all_the_same() -> None:
+    """What it says is told, without a place."""
+
+    class Broken:
+        @hookimpl
+        def activate(self) -> None:
+            raise UntoldError("odd")
+
+    with pytest.raises(PluginLoadError, match=r"UntoldError: odd$"):
+        SystemPrompt().load(Broken, name="broken")
 
 
 def test_a_load_error_tells_where_the_plugin_raised() -> None:
