@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from dsh_prompt.layers.entries import BlockEntry
-    from dsh_prompt.layers.layers import Entry, Layer
+    from dsh_prompt.layers.entry import Entry
+    from dsh_prompt.layers.layers import Layer
     from dsh_prompt.layers.listeners import Listener
     from dsh_prompt.layers.plugin_block import PluginBlock
     from dsh_prompt.model.source import Source

@@ -7,7 +7,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dsh_prompt.errors import InvalidContributionError
-from dsh_prompt.layers.layers import Entry
+from dsh_prompt.layers.entry import Entry
 from dsh_prompt.layers.providers import (
     Provider,
     WrongTypeError,

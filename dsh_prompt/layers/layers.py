@@ -9,79 +9,19 @@ from __future__ import annotations
 
 from itertools import count
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from dsh_prompt.errors import DuplicateContributionError
+from dsh_prompt.layers.entry import NAMED, duplicate
 from dsh_prompt.layers.plugin_block import PluginBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dsh_prompt.assembly.running import RunningAssembly
-    from dsh_prompt.layers.plugin_block import Member
-    from dsh_prompt.lifecycle.changes import ChangeListener, Item
+    from dsh_prompt.layers.entry import Entry, Unique
+    from dsh_prompt.lifecycle.changes import ChangeListener
     from dsh_prompt.lifecycle.disposable import Scope
-    from dsh_prompt.lifecycle.lifecycle import Lifetime
-    from dsh_prompt.model.source import Source
-
-#: What is unique in a layer: a kind, and a name, number or key.
-Unique: TypeAlias = "tuple[str, object]"
-
-#: Kinds whose entries have a name that is unique within a layer, and how errors call them.
-NAMED = {
-    "section": ("prompt section", "override"),
-    "context": ("prompt context", "override"),
-    "variable": ("prompt variable", "value"),
-    "tool": ("tool", "variant"),
-    "service": ("service", "value"),
-}
-
-
-class Entry:
-    """One contribution of an *owner* in one layer: the owner's own, or the *layer* given.
-
-    *kind* is ``section``, ``context``, ``variable``, ``tool``, ``tools`` (a provider),
-    ``suppressor``, ``listener``, ``restriction``, ``service`` or ``change`` (a change
-    listener); *value* what was contributed. What plans need of it they make when they need
-    it. ``sequence`` is its place in the order of registration.
-    """
-
-    __slots__ = ("key", "kind", "layer", "name", "owner", "sequence", "value")
-
-    #: The plugins that a listener stands before or after.
-    mentions: tuple[str, ...] = ()
-
-    def __init__(
-        self, owner: Lifetime, kind: str, name: str, value: Any, layer: Layer | None = None
-    ) -> None:
-        self.owner = owner
-        self.kind = kind
-        self.name = name
-        self.value: Any = value
-        self.layer = owner._layer if layer is None else layer
-        self.sequence: float = -1
-        #: What is unique about the entry in its layer, as soon as it is in one.
-        self.key: Unique = (kind, name)
-
-    def empty(self) -> None:
-        """Let go of what was contributed: whoever holds the entry does not hold that."""
-        self.value = None
-
-    @property
-    def source(self) -> Source:
-        """The label of the owner."""
-        return self.owner._source
-
-    @property
-    def in_block(self) -> Member | None:
-        """The entry-point plugin that it belongs to, if any."""
-        return self.owner._in_block
-
-    @property
-    def item(self) -> Item:
-        """The entry as change events list it."""
-        return (self.kind, self.name, self.layer.scope)
 
 
 class Layer:
@@ -180,10 +120,10 @@ class Layers:
         if entry.kind not in NAMED:
             key = entry.key = (entry.kind, entry.sequence)
         if layer.reserved and key in layer.reserved:
-            raise _duplicate(entry, layer.reserved[key])
+            raise duplicate(entry, layer.reserved[key])
         other = layer.entries.setdefault(key, entry)
         if other is not entry:
-            raise _duplicate(entry, other)
+            raise duplicate(entry, other)
         if entry.mentions:
             self._mention(entry.mentions, 1)
         if layer.dependents:
@@ -218,7 +158,7 @@ class Layers:
             if other is not None:
                 for placed in entries[:index]:
                     self._take_out(placed)
-                raise _duplicate(entry, other)
+                raise duplicate(entry, other)
             if reserved:
                 self._reserve(entry)
             else:
@@ -391,17 +331,3 @@ def _sort(layers: Iterable[Layer]) -> None:
     for layer in layers:
         entries = sorted(layer.entries.items(), key=lambda item: item[1].sequence)
         layer.entries = dict(entries)
-
-
-def _duplicate(entry: Entry, other: Entry) -> DuplicateContributionError:
-    noun, variety = NAMED[entry.kind]
-    if entry.layer.scope is None:
-        where = f" (for a per-agent {variety}, register through that agent's scope instead)"
-    else:
-        where = " in this scope"
-    return DuplicateContributionError(
-        f'{noun} "{entry.name}" is already registered{where}; it belongs to {other.source.owner}',
-        kind=entry.kind,
-        name=entry.name,
-        plugin=other.source.plugin,
-    )

@@ -15,7 +15,7 @@ from dsh_prompt.errors import (
     ProviderError,
     nearest,
 )
-from dsh_prompt.layers.layers import Entry
+from dsh_prompt.layers.entry import Entry
 from dsh_prompt.layers.providers import (
     VARIADIC,
     failure_of,

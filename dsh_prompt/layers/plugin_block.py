@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dsh_prompt.layers.layers import Entry
+    from dsh_prompt.layers.entry import Entry
 
 
 class Member:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dsh_prompt.errors import InvalidContributionError, PluginNotFoundError, nearest
-from dsh_prompt.layers.layers import Entry
+from dsh_prompt.layers.entry import Entry
 from dsh_prompt.model.keys import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dsh_prompt.layers.layers import Layer, Unique
+    from dsh_prompt.layers.entry import Unique
+    from dsh_prompt.layers.layers import Layer
     from dsh_prompt.lifecycle.lifecycle import Lifetime
 
 

@@ -11,7 +11,8 @@ from dsh_prompt.model.tools import ToolProviderResult, ToolSchema
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dsh_prompt.layers.layers import Entry, Layer, Layers
+    from dsh_prompt.layers.entry import Entry
+    from dsh_prompt.layers.layers import Layer, Layers
     from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.model.context import AssembleContext
     from dsh_prompt.model.source import Source

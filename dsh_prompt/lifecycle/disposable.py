@@ -13,7 +13,8 @@ from dsh_prompt.errors import (
 )
 from dsh_prompt.hookspecs import plugin_names
 from dsh_prompt.layers.entries import CONTEXT, SECTION, block_entry, tools_entries, variable_entry
-from dsh_prompt.layers.layers import Entry, Layer
+from dsh_prompt.layers.entry import Entry
+from dsh_prompt.layers.layers import Layer
 from dsh_prompt.layers.listeners import (
     Listener,
     ListenerEntry,

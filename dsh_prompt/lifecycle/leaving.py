@@ -9,7 +9,7 @@ from dsh_prompt.lifecycle.state import State
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dsh_prompt.layers.layers import Entry
+    from dsh_prompt.layers.entry import Entry
     from dsh_prompt.lifecycle.disposal import Disposal
     from dsh_prompt.lifecycle.lifecycle import Lifetime
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dsh_prompt.assembly.running import is_inside_assembly, wait_for, wait_in_thread
 from dsh_prompt.coroutines import drive
 from dsh_prompt.errors import AsyncProviderError, DisposedError, raise_all
-from dsh_prompt.layers.layers import Entry
+from dsh_prompt.layers.entry import Entry
 from dsh_prompt.lifecycle.changes import ChangeEvent, tell_all, tell_in_turn, withdrawal
 from dsh_prompt.lifecycle.disposal import Disposal, collect, is_inside_disposal
 from dsh_prompt.lifecycle.leaving import entries_of, leave, leaving

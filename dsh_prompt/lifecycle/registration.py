@@ -10,7 +10,7 @@ from dsh_prompt.coroutines import discard
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from dsh_prompt.layers.layers import Entry
+    from dsh_prompt.layers.entry import Entry
     from dsh_prompt.lifecycle.changes import Item
     from dsh_prompt.lifecycle.lifecycle import Lifetime
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from dsh_prompt.config.config import Config
     from dsh_prompt.config.settings import Ignored
-    from dsh_prompt.layers.layers import Entry
+    from dsh_prompt.layers.entry import Entry
     from dsh_prompt.lifecycle.changes import ChangeEvent, ChangeKind, Item
     from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.lifecycle.lifecycle import Lifetime

@@ -18,7 +18,8 @@ from dsh_prompt.lifecycle.state import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dsh_prompt.layers.layers import Entry, Layers
+    from dsh_prompt.layers.entry import Entry
+    from dsh_prompt.layers.layers import Layers
     from dsh_prompt.lifecycle.changes import ChangeKind, ChangeListener, Item
     from dsh_prompt.lifecycle.disposable import Scope
     from dsh_prompt.lifecycle.lifecycle import Lifetime

@@ -10,7 +10,7 @@ from weakref import ref
 
 import attrs
 
-from dsh_prompt.layers.layers import Entry
+from dsh_prompt.layers.entry import Entry
 from dsh_prompt.lifecycle.registration import Cleanup
 from dsh_prompt.testing.places import code_place, holder_of, name_of
 

@@ -15,7 +15,8 @@ from dsh_prompt import (
     ToolSchema,
     hookimpl,
 )
-from dsh_prompt.layers.layers import Entry, Layer, Layers
+from dsh_prompt.layers.entry import Entry
+from dsh_prompt.layers.layers import Layer, Layers
 from dsh_prompt.lifecycle.lifecycle import Lifetime
 from dsh_prompt.model.source import Source
 
